@@ -1,0 +1,1 @@
+export const referencePages = (): ReadonlyMap<string, string> => new Map();

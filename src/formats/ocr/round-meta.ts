@@ -1,0 +1,264 @@
+import * as v from 'valibot';
+import type { Json, JsonObject } from '../../lib/canonical-json.ts';
+import { faultsOf } from '../../lib/faults.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
+import { stripControls, truncate } from '../../lib/text.ts';
+
+/**
+ * `round-meta.json`, schema version 1: what a review round found, as the Open Code Review workflow writes it
+ * (`.ocr/sessions/<id>/rounds/round-N/round-meta.json`). Keys that are not named here are kept.
+ */
+
+/** Most characters of a free text; longer ones are cut, and the cut is reported. */
+export const longestText = 4096;
+
+/** What the counts say of a round. */
+export interface RoundSummary extends JsonObject {
+  readonly verdict: string;
+  readonly blocker_count: number;
+  readonly should_fix_count: number;
+  readonly suggestion_count: number;
+  readonly reviewer_count: number;
+  readonly total_finding_count: number;
+}
+
+const verdicts = ['APPROVE', 'REQUEST CHANGES', 'NEEDS DISCUSSION'] as const;
+const categories = ['blocker', 'should_fix', 'suggestion', 'style'] as const;
+const severities = ['critical', 'high', 'medium', 'low', 'info'] as const;
+
+const expected =
+  (what: string) =>
+  (issue: v.BaseIssue<unknown>): string =>
+    issue.received === 'undefined'
+      ? `is missing: expected ${what}`
+      : `expected ${what}, found ${shown(issue.received)}`;
+
+const shown = (received: string): string => truncate(received, 60);
+
+const text = v.string(expected('a string'));
+const number = v.pipe(v.number(expected('a number')), v.finite('expected a finite number'));
+const count = v.pipe(number, v.minValue(0, 'expected a number of at least 0'));
+const title = v.pipe(
+  text,
+  v.check((value) => value.trim().length >= 8, 'expected at least 8 characters'),
+);
+const evidence = v.optional(v.pipe(text, v.maxLength(4000, 'expected at most 4000 characters')));
+const flaggedBy = v.optional(
+  v.pipe(
+    v.array(
+      v.pipe(
+        text,
+        v.check((value) => value.trim() !== '', 'expected a non-empty string'),
+      ),
+      expected('an array'),
+    ),
+    v.maxLength(20, 'expected at most 20 names'),
+  ),
+);
+
+const findingEntries = {
+  title,
+  category: v.picklist(categories, expected(`one of ${categories.join(', ')}`)),
+  severity: v.picklist(severities, expected(`one of ${severities.join(', ')}`)),
+  summary: text,
+  file_path: v.optional(text),
+  line_start: v.optional(number),
+  line_end: v.optional(number),
+  evidence,
+  flagged_by: flaggedBy,
+};
+const finding = v.looseObject(findingEntries, expected('an object'));
+
+const reviewer = v.looseObject(
+  {
+    type: text,
+    instance: number,
+    severity_high: v.optional(number),
+    severity_medium: v.optional(number),
+    severity_low: v.optional(number),
+    severity_info: v.optional(number),
+    findings: v.array(finding, expected('an array of findings')),
+  },
+  expected('an object'),
+);
+
+const source = v.looseObject(
+  { reviewer: text, index: v.pipe(number, v.integer('expected an integer')) },
+  expected('an object'),
+);
+
+const synthesized = v.looseObject(
+  {
+    ...findingEntries,
+    key: v.pipe(text, v.regex(/^S\d+$/, 'expected S and a number')),
+    sources: v.pipe(v.array(source, expected('an array of sources')), v.minLength(1, 'expected at least one source')),
+    locations: v.optional(
+      v.array(
+        v.looseObject(
+          { file_path: text, line_start: v.optional(number), line_end: v.optional(number) },
+          expected('an object'),
+        ),
+        expected('an array of locations'),
+      ),
+    ),
+  },
+  expected('an object'),
+);
+
+const schema = v.looseObject(
+  {
+    schema_version: v.literal(1, expected('1')),
+    verdict: v.pipe(
+      text,
+      v.transform((value) => value.trim()),
+      v.picklist(verdicts, expected(`exactly one of ${verdicts.join(', ')}`)),
+    ),
+    reviewers: v.array(reviewer, expected('an array of reviewers')),
+    head_sha: v.optional(text),
+    synthesis_counts: v.optional(
+      v.looseObject(
+        { blockers: v.optional(count), should_fix: v.optional(count), suggestions: v.optional(count) },
+        expected('an object'),
+      ),
+    ),
+    synthesis_findings: v.optional(v.array(synthesized, expected('an array of findings'))),
+  },
+  expected('an object'),
+);
+
+type RoundMeta = v.InferOutput<typeof schema>;
+type Category = (typeof categories)[number];
+
+/**
+ * Checks a payload. What is stored is the payload with trimmed verdict and cleaned free texts (no control characters, no
+ * leading `[ocr]`, at most 4096 characters). Faults and notes are lines that begin with a JSON path.
+ */
+export const checkRoundMeta = (
+  input: unknown,
+): Result<
+  { readonly payload: JsonObject; readonly summary: RoundSummary; readonly notes: readonly string[] },
+  readonly string[]
+> => {
+  const parsed = v.safeParse(schema, input);
+  if (!parsed.success) return err(faultsOf(parsed.issues));
+  const meta = parsed.output;
+  const tally = tallyOf(meta.reviewers.flatMap((one) => one.findings));
+  const faults = [...faultsOfPartition(meta), ...faultsOfCounts(meta, tally), ...faultsOfVerdict(meta, tally)];
+  if (faults.length > 0) return err(faults);
+  const notes: string[] = [];
+  return ok({ payload: cleaned(meta, input, notes), summary: summarize(meta, tally), notes });
+};
+
+/** The file's text: pretty JSON with two spaces, as the original writes it. */
+export const printRoundMeta = (payload: JsonObject): string => `${JSON.stringify(payload, null, 2)}\n`;
+
+const countKeys = [
+  { key: 'blockers', category: 'blocker' },
+  { key: 'should_fix', category: 'should_fix' },
+  { key: 'suggestions', category: 'suggestion' },
+] as const;
+
+const tallyOf = (findings: readonly { readonly category: Category }[]): Record<Category, number> => {
+  const tally = { blocker: 0, should_fix: 0, suggestion: 0, style: 0 };
+  for (const { category } of findings) tally[category] += 1;
+  return tally;
+};
+
+const faultsOfCounts = (meta: RoundMeta, tally: Record<Category, number>): readonly string[] => {
+  const exact = meta.synthesis_findings === undefined ? undefined : tallyOf(meta.synthesis_findings);
+  return countKeys.flatMap(({ key, category }) => {
+    const given = meta.synthesis_counts?.[key];
+    if (given === undefined) return [];
+    if (exact !== undefined && given !== exact[category]) {
+      return [
+        `$.synthesis_counts.${key} is ${given}, but synthesis_findings holds ${exact[category]} of category ${category}`,
+      ];
+    }
+    if (given > tally[category]) {
+      return [
+        `$.synthesis_counts.${key} is ${given}, but the reviewers' findings hold ${tally[category]} of category ${category}`,
+      ];
+    }
+    return [];
+  });
+};
+
+const faultsOfVerdict = (meta: RoundMeta, tally: Record<Category, number>): readonly string[] => {
+  const blockers =
+    meta.synthesis_counts?.blockers ??
+    (meta.synthesis_findings === undefined ? tally : tallyOf(meta.synthesis_findings)).blocker;
+  if (meta.verdict === 'APPROVE' && blockers > 0)
+    return [`$.verdict is APPROVE with ${blockers} blockers: expected none`];
+  if (meta.verdict === 'REQUEST CHANGES' && blockers === 0)
+    return ['$.verdict is REQUEST CHANGES without a blocker: expected at least one'];
+  return [];
+};
+
+/** Synthesized findings must account for every reviewer's finding exactly once. */
+const faultsOfPartition = (meta: RoundMeta): readonly string[] => {
+  if (meta.synthesis_findings === undefined) return [];
+  const seen = new Map<string, string>();
+  const keys = new Set<string>();
+  const faults: string[] = [];
+  const sizes = new Map(meta.reviewers.map((one) => [`${one.type}-${one.instance}`, one.findings.length]));
+  meta.synthesis_findings.forEach(({ key, sources }, at) => {
+    const path = `$.synthesis_findings[${at}]`;
+    if (keys.has(key)) faults.push(`${path}.key ${key} is used twice`);
+    keys.add(key);
+    sources.forEach(({ reviewer: named, index }, position) => {
+      const name = named.replace(/^@/, '');
+      const place = `${path}.sources[${position}]`;
+      const size = sizes.get(name);
+      if (size === undefined)
+        faults.push(`${place}.reviewer ${shown(name)} is none of ${[...sizes.keys()].join(', ')}`);
+      else if (index < 0 || index >= size)
+        faults.push(`${place}.index ${index} is not a finding of ${name}, which has ${size}`);
+      else if (seen.has(`${name}/${index}`))
+        faults.push(`${place} names finding ${index} of ${name} again, after ${seen.get(`${name}/${index}`)}`);
+      else seen.set(`${name}/${index}`, place);
+    });
+  });
+  const orphans = [...sizes].flatMap(([name, size]) =>
+    Array.from({ length: size }, (_, index) => `${name}/${index}`).filter((finding_) => !seen.has(finding_)),
+  );
+  if (orphans.length > 0) {
+    const rest = orphans.length > 10 ? ` and ${orphans.length - 10} more` : '';
+    faults.push(`$.synthesis_findings leaves out ${orphans.slice(0, 10).join(', ')}${rest}`);
+  }
+  return faults;
+};
+
+const summarize = (meta: RoundMeta, tally: Record<Category, number>): RoundSummary => {
+  const base = meta.synthesis_findings === undefined ? tally : tallyOf(meta.synthesis_findings);
+  return {
+    verdict: meta.verdict,
+    blocker_count: meta.synthesis_counts?.blockers ?? base.blocker,
+    should_fix_count: meta.synthesis_counts?.should_fix ?? base.should_fix,
+    suggestion_count: meta.synthesis_counts?.suggestions ?? base.suggestion,
+    reviewer_count: meta.reviewers.length,
+    total_finding_count: meta.reviewers.reduce((total, one) => total + one.findings.length, 0),
+  };
+};
+
+const freeTexts = new Set(['title', 'summary', 'evidence']);
+
+/** The payload as it was given, key by key in its order, with its verdict trimmed and its free texts cleaned. */
+const cleaned = (meta: RoundMeta, input: unknown, notes: string[]): JsonObject => {
+  const walk = (value: Json, path: string, key: string): Json => {
+    if (typeof value === 'string') {
+      if (path === '$.verdict') return meta.verdict;
+      if (!freeTexts.has(key)) return value;
+      const clean = stripControls(value).replace(/^\s*\[ocr\]\s*/i, '');
+      if (clean.length > longestText) notes.push(`${path} was cut to ${longestText} characters`);
+      return truncate(clean, longestText);
+    }
+    if (Array.isArray(value)) return value.map((item: Json, index) => walk(item, `${path}[${index}]`, ''));
+    if (typeof value === 'object' && value !== null) return objectOf(value, path);
+    return value;
+  };
+  const objectOf = (value: object, path: string): JsonObject =>
+    Object.fromEntries(
+      Object.entries(value).map(([key, item]: [string, Json]) => [key, walk(item, `${path}.${key}`, key)]),
+    );
+  return objectOf(typeof input === 'object' && input !== null ? input : meta, '$');
+};

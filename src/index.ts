@@ -1,0 +1,84 @@
+import { hostname, userInfo } from 'node:os';
+import type { Kind } from './kernel/kind.ts';
+import type { Refusal } from './kernel/refusal.ts';
+import type { Verb, VerbRefusal } from './kernel/verb.ts';
+import { kinds as builtinKinds } from './kinds/registry.gen.ts';
+import type { Json, JsonObject } from './lib/canonical-json.ts';
+import { err, ok, type Result } from './lib/result.ts';
+import { allVerbs } from './surfaces/verbs.ts';
+import { openWorkplace, runVerb, type CallOptions } from './surfaces/world.ts';
+
+export type { Json, JsonObject } from './lib/canonical-json.ts';
+export type { Result } from './lib/result.ts';
+export type { Refusal, RefusalCode } from './kernel/refusal.ts';
+export type { NewEvent, StoredEvent } from './kernel/event.ts';
+export type { Kind, KindDefinition } from './kernel/kind.ts';
+export type { PhaseWorkflow } from './kernel/phases.ts';
+export type { Verb, VerbRefusal } from './kernel/verb.ts';
+export { refusals } from './kernel/refusal.ts';
+export { defineKind } from './kernel/kind.ts';
+export { definePhaseWorkflow } from './kernel/phases.ts';
+export { completionVerb } from './kernel/phases-verb.ts';
+export { version } from './version.gen.ts';
+
+/** How a store is opened. */
+export interface StintOptions {
+  /** A folder of the checkout; default: the working directory. */
+  readonly cwd?: string;
+  /** The store's file or folder; default: `.stint/` of the main checkout. */
+  readonly store?: string;
+  /** Who acts; default: `user@host`. */
+  readonly actor?: string;
+  /** Kinds beside the built-in ones, with the verbs that only they have. */
+  readonly kinds?: readonly Kind[];
+  readonly verbs?: readonly Verb[];
+  /** The time now: UTC, RFC 3339, milliseconds; default: the system's clock. */
+  readonly now?: () => string;
+}
+
+/** An open store, with every verb of the command line. */
+export interface Stint {
+  /**
+   * Runs a verb by its name with the fields that its help lists (`require_final` for `--require-final`). Answers what
+   * `--json` prints; a refusal is data. Something thrown is a bug.
+   */
+  readonly run: (
+    verb: string,
+    input?: JsonObject,
+    call?: Partial<CallOptions> & { readonly payload?: Json },
+  ) => Promise<Result<JsonObject, VerbRefusal>>;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens the store of a checkout, and makes it where there is none. */
+export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> => {
+  const verbs = [...allVerbs, ...(options.verbs ?? [])];
+  const now = options.now ?? ((): string => new Date().toISOString());
+  const workplace = openWorkplace(
+    {
+      cwd: options.cwd ?? process.cwd(),
+      store: options.store,
+      kinds: [...builtinKinds, ...(options.kinds ?? [])],
+      now,
+    },
+    'writes',
+  );
+  if (!workplace.ok) return workplace;
+  const actor = options.actor ?? `${userInfo().username}@${hostname()}`;
+  return ok({
+    run: async (name, input = {}, { payload, ...call } = {}) => {
+      const verb = verbs.find((one) => one.name === name);
+      if (verb === undefined) throw new Error(`there is no verb ${name}: ${verbs.map((one) => one.name).join(', ')}`);
+      const result = await runVerb(
+        workplace.value,
+        verb,
+        { input, ...(payload === undefined ? {} : { payload }) },
+        { actor, ...call },
+      );
+      if (!result.ok) return err(result.error);
+      const { answer, warnings } = result.value;
+      return ok(warnings.length === 0 ? answer : { ...answer, warnings: [...warnings] });
+    },
+    close: workplace.value.store.close,
+  });
+};

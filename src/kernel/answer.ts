@@ -1,0 +1,68 @@
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { isJsonObject } from '../lib/json.ts';
+import { displayWidth, oneLine, padEnd } from '../lib/text.ts';
+
+/** The text of a field; nothing where it is null or absent. */
+export const textAt = (object: JsonObject, key: string): string => {
+  const value = object[key];
+  return value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+};
+
+/** The objects of a list field. */
+export const objectsAt = (object: JsonObject, key: string): readonly JsonObject[] => {
+  const value = object[key];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+};
+
+/** The object of a field; an empty one where there is none. */
+export const objectAt = (object: JsonObject, key: string): JsonObject => {
+  const value = object[key];
+  return isJsonObject(value) ? value : {};
+};
+
+/** The texts of a list field. */
+export const textsAt = (object: JsonObject, key: string): readonly string[] => {
+  const value = object[key];
+  return Array.isArray(value) ? value.map(String) : [];
+};
+
+/** Rows with their columns aligned, two blanks between them. */
+export const table = (rows: readonly (readonly string[])[]): string => {
+  const clean = rows.map((row) => row.map(oneLine));
+  const widths = (clean[0] ?? []).map((_, column) => Math.max(...clean.map((row) => displayWidth(row[column] ?? ''))));
+  return clean
+    .map((row) =>
+      row
+        .map((cell, column) => padEnd(cell, widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+};
+
+/** `name  value` lines with the names aligned; those without a value are left out. */
+export const fieldLines = (fields: readonly (readonly [string, string])[]): string =>
+  table(fields.filter(([, value]) => value !== ''));
+
+/** The next action as a line, where there is one. */
+export const nextText = (answer: JsonObject): readonly string[] => {
+  const next = objectAt(answer, 'next_action');
+  const command = textAt(next, 'command');
+  return command === '' ? [] : [`next: ${command}`];
+};
+
+/** Where a session stands, in two lines: the session with its position, and what to do next. */
+export const standingText = (answer: JsonObject): string =>
+  [
+    `${textAt(answer, 'session')}: ${textAt(answer, 'position')} (${textAt(answer, 'completeness')})`,
+    ...nextText(answer),
+  ].join('\n');
+
+/** A span of milliseconds as `[h:]mm:ss.mmm`: exact, so that sums that are printed agree. */
+export const durationText = (milliseconds: number): string => {
+  const pad = (value: number, digits: number): string => String(value).padStart(digits, '0');
+  const hours = Math.floor(milliseconds / 3_600_000);
+  const minutes = Math.floor(milliseconds / 60_000) % 60;
+  const seconds = Math.floor(milliseconds / 1000) % 60;
+  return `${hours === 0 ? '' : `${hours}:`}${pad(minutes, 2)}:${pad(seconds, 2)}.${pad(milliseconds % 1000, 3)}`;
+};

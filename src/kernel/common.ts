@@ -1,0 +1,91 @@
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { isLifecycle, type StoredEvent } from './event.ts';
+
+/** How a session was closed. */
+export type Outcome = 'completed' | 'failed' | 'aborted';
+
+/** What the kernel folds for every kind, from all events of a session. */
+export interface Common {
+  /** `<kind>:<name>`. */
+  readonly key: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly status: 'active' | 'closed';
+  /** Null while it is active. */
+  readonly outcome: Outcome | null;
+  /** Why it was closed, where somebody said so. */
+  readonly reason: string | null;
+  /** The branch that it is about; null without one. */
+  readonly branch: string | null;
+  /** The id of the place it was opened in. */
+  readonly place: string;
+  /** The name of that place's worktree. */
+  readonly worktree: string;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+  readonly closedAt: string | null;
+  /** The seq of its newest event. */
+  readonly seq: number;
+  /** The seq of its newest lifecycle event: what `--expect-revision` compares. */
+  readonly revision: number;
+  /** How many remarks its journal holds. */
+  readonly notes: number;
+  /** The types of its events, each with the newest version that occurs: tells whether a program knows them all. */
+  readonly types: Readonly<Record<string, number>>;
+}
+
+/** Folds one event; the first one is `SessionOpened`. */
+export const foldCommon = (before: Common | undefined, event: StoredEvent): Common => {
+  const colon = event.session.indexOf(':');
+  const common: Common = {
+    ...(before ?? {
+      key: event.session,
+      kind: event.session.slice(0, colon),
+      name: event.session.slice(colon + 1),
+      status: 'active',
+      outcome: null,
+      reason: null,
+      branch: textOf(event.data, 'branch'),
+      place: event.place,
+      worktree: textOf(event.data, 'worktree') ?? 'main',
+      startedAt: event.at,
+      closedAt: null,
+      revision: 0,
+      notes: 0,
+      types: {},
+    }),
+    updatedAt: event.at,
+    seq: event.seq,
+    types: withType(before?.types ?? {}, event),
+  };
+  const moved = isLifecycle(event.type) ? { ...common, revision: event.seq } : common;
+  switch (event.type) {
+    case 'SessionClosed':
+      return {
+        ...moved,
+        status: 'closed',
+        outcome: outcomeOf(event.data),
+        reason: textOf(event.data, 'reason'),
+        closedAt: event.at,
+      };
+    case 'SessionReopened':
+      return { ...moved, status: 'active', outcome: null, reason: null, closedAt: null };
+    case 'Noted':
+      return { ...moved, notes: moved.notes + 1 };
+    default:
+      return moved;
+  }
+};
+
+const withType = (types: Common['types'], { type, v }: StoredEvent): Common['types'] =>
+  (types[type] ?? 0) >= v ? types : { ...types, [type]: v };
+
+const textOf = (data: JsonObject, key: string): string | null => {
+  const value = data[key];
+  return typeof value === 'string' ? value : null;
+};
+
+const outcomeOf = (data: JsonObject): Outcome => {
+  const value = data['outcome'];
+  return value === 'completed' || value === 'failed' ? value : 'aborted';
+};

@@ -1,0 +1,121 @@
+import { canonicalJson, type Json, type JsonObject } from '../lib/canonical-json.ts';
+import { err, ok, type Result } from '../lib/result.ts';
+import { hmacSha256 } from '../lib/sha256.ts';
+import type { NewEvent } from './event.ts';
+import type { Caller, Guard, Places, Store, StoredRequest } from './ports.ts';
+import { refuse, type Refusal } from './refusal.ts';
+import { isOpened, viewOfSession, type OpenedSession, type Session } from './session.ts';
+
+/** What a writing verb wants done; made anew when what it was based on has changed. */
+export interface Order<Answer extends JsonObject> {
+  /** The session that is written, and those that are written with it. */
+  readonly keys: readonly [string, ...string[]];
+  readonly guards?: readonly Guard[];
+  readonly decide: (
+    sessions: ReadonlyMap<string, Session>,
+  ) => Result<ReadonlyMap<string, readonly NewEvent[]>, Refusal>;
+  /** Pure: what the caller gets, from the written session before and after. */
+  readonly answer: (after: OpenedSession, before: Session) => Answer;
+}
+
+/** How often an order is made anew because what was observed has changed in between; each time somebody else got on. */
+const mostAttempts = 50;
+
+/**
+ * The only way to write. The order is planned outside the transaction and decided inside it; where a guard no longer holds
+ * it is planned again. A request that was carried out before is answered with what was answered then.
+ */
+export const dispatch = async <Answer extends JsonObject>(
+  world: { readonly store: Store; readonly caller: Caller; readonly places: Places },
+  request: { readonly verb: string; readonly digest: string },
+  plan: () => Promise<Result<Order<Answer>, Refusal>>,
+): Promise<Result<JsonObject, Refusal>> => {
+  const { store, caller } = world;
+  if (store.readOnly !== undefined) return err(store.readOnly);
+  const place = world.places.claim();
+  if (!place.ok) return place;
+  const id = caller.requestId ?? caller.freshId();
+
+  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+    const order = await plan();
+    if (!order.ok) return order;
+    const { keys, guards = [], decide, answer } = order.value;
+    const outcome = await store.commit({
+      keys,
+      guards,
+      origin: { now: caller.now, actor: caller.actor, place: place.value, cause: id },
+      request: { id, given: caller.requestId !== undefined, ...request },
+      expectRevision: caller.expectRevision,
+      dryRun: caller.dryRun,
+      decide,
+      answer: (after, before): JsonObject => {
+        const session = after.get(keys[0]);
+        const earlier = before.get(keys[0]);
+        if (session === undefined || earlier === undefined || !isOpened(session))
+          throw new Error(`no session ${keys[0]} after its commit`);
+        return {
+          ...answer(session, earlier),
+          revision: session.common.revision,
+          ...(caller.dryRun ? { dry_run: true } : {}),
+        };
+      },
+    });
+    if (!outcome.ok) return outcome;
+    switch (outcome.value.kind) {
+      case 'committed':
+        return ok(outcome.value.answer);
+      case 'known':
+        return replayRequest(outcome.value.request, caller, request);
+      case 'stale':
+        continue;
+    }
+  }
+  return err(refuse('busy', 'The sessions that this is about kept changing.', { hint: 'run the same command again' }));
+};
+
+/** The stored answer of a request that is known, if it is the same one. */
+export const replayRequest = (
+  known: StoredRequest,
+  caller: Pick<Caller, 'actor'>,
+  request: { readonly verb: string; readonly digest: string },
+): Result<JsonObject, Refusal> =>
+  known.actor === caller.actor && known.verb === request.verb && known.digest === request.digest
+    ? ok({ ...known.answer, replayed: true })
+    : err(
+        refuse('conflict', `The request ${known.id} was used before: ${known.verb} by ${known.actor} at ${known.at}.`, {
+          expected: 'the same verb, actor and input, or a new request id',
+          hint: 'use a new --request-id',
+        }),
+      );
+
+/** The keyed digest of a raw input: equal inputs have equal digests, and the digest does not give a secret away. */
+export const digestInput = (store: Store, input: Json): string => hmacSha256(store.identity.key, canonicalJson(input));
+
+/** Where a session stands: what every writing verb answers. */
+export const standingOf = (session: OpenedSession): JsonObject => {
+  const view = viewOfSession(session);
+  return {
+    session: session.key,
+    session_id: session.common.name,
+    ...view.where,
+    position: view.position,
+    completeness: view.completeness,
+    next_action: { ...view.next },
+  };
+};
+
+/** An order that writes one session. */
+export const orderOne = (
+  key: string,
+  decide: (session: Session) => Result<readonly NewEvent[], Refusal>,
+  answer: Order<JsonObject>['answer'],
+): Order<JsonObject> => ({
+  keys: [key],
+  decide: (sessions) => {
+    const session = sessions.get(key);
+    if (session === undefined) throw new Error(`${key} was not loaded`);
+    const events = decide(session);
+    return events.ok ? ok(new Map([[key, events.value]])) : events;
+  },
+  answer,
+});

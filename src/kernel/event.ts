@@ -1,0 +1,80 @@
+import { canonicalJson, type JsonObject } from '../lib/canonical-json.ts';
+import { sha256 } from '../lib/sha256.ts';
+
+/** An immutable fact in a session's log. */
+export interface StoredEvent extends NewEvent {
+  /** The session's key, `<kind>:<name>`. */
+  readonly session: string;
+  /** 1, 2, 3, ... within the session, without gaps. */
+  readonly seq: number;
+  /** UTC, RFC 3339, milliseconds; never goes backwards within a session. */
+  readonly at: string;
+  readonly actor: string;
+  /** The id of the place (checkout) in which it was caused. */
+  readonly place: string;
+  /** The id of the request that caused it. */
+  readonly cause: string;
+  /** Hex SHA-256 over the previous event's hash and this event. */
+  readonly hash: string;
+}
+
+/** An event as a decision returns it: the facts of the request are added when it is appended. */
+export interface NewEvent {
+  /** Past tense, for example `RoundCompleted`. */
+  readonly type: string;
+  /** The version of the shape of `data`. */
+  readonly v: number;
+  readonly data: JsonObject;
+}
+
+/**
+ * The kernel's own events, the same for every kind. Journal events are remarks: they do not move the revision.
+ */
+export const kernelEvents = {
+  SessionOpened: { v: 1, lifecycle: true },
+  SessionClosed: { v: 1, lifecycle: true },
+  SessionReopened: { v: 1, lifecycle: true },
+  Noted: { v: 1, lifecycle: false },
+} as const satisfies Record<string, { v: number; lifecycle: boolean }>;
+
+/** Whether a type belongs to the kernel. */
+export const isKernelEvent = (type: string): type is keyof typeof kernelEvents => Object.hasOwn(kernelEvents, type);
+
+/** Whether an event moves the revision; every event of a kind does. */
+export const isLifecycle = (type: string): boolean => !isKernelEvent(type) || kernelEvents[type].lifecycle;
+
+/** What the first event of a session is chained to. */
+export const genesis = '';
+
+/**
+ * The hash of an event: `sha256(previous hash, newline, canonical JSON of the event without its hash)`, canonical as RFC
+ * 8785, so that the order of keys and the layout of numbers do not matter.
+ */
+export const hashEvent = (previous: string, event: Omit<StoredEvent, 'hash'>): string =>
+  sha256(
+    `${previous}\n${canonicalJson({
+      session: event.session,
+      seq: event.seq,
+      type: event.type,
+      v: event.v,
+      at: event.at,
+      actor: event.actor,
+      place: event.place,
+      cause: event.cause,
+      data: event.data,
+    })}`,
+  );
+
+/** The first link of a chain that does not hold, or undefined. Events are given from seq 1 in order. */
+export const findBrokenLink = (events: Iterable<StoredEvent>): { seq: number; problem: string } | undefined => {
+  let previous = genesis;
+  let expected = 1;
+  for (const event of events) {
+    if (event.seq !== expected) return { seq: expected, problem: `event ${expected} is missing, found ${event.seq}` };
+    if (hashEvent(previous, event) !== event.hash)
+      return { seq: event.seq, problem: `event ${event.seq} differs from its hash` };
+    previous = event.hash;
+    expected += 1;
+  }
+  return undefined;
+};

@@ -1,0 +1,33 @@
+import * as v from 'valibot';
+
+/** An input field that may be left out: a text. */
+export const optionalText = (description: string) =>
+  v.optional(v.pipe(v.string('expected a text'), v.description(description)));
+
+/** An input field that must be given: a text that is not blank. */
+export const requiredText = (description: string) =>
+  v.pipe(
+    v.string((issue) => (issue.received === 'undefined' ? 'is missing' : 'expected a text')),
+    v.check((text) => text.trim() !== '', 'must not be blank'),
+    v.description(description),
+  );
+
+/** An input field that may be left out: a whole number of at least `least`. */
+export const optionalCount = (description: string, least = 1) =>
+  v.optional(
+    v.pipe(
+      v.number('expected a whole number'),
+      v.integer('expected a whole number'),
+      v.minValue(least, `expected at least ${least}`),
+      v.description(description),
+    ),
+  );
+
+/** A switch. */
+export const flag = (description: string) =>
+  v.optional(v.pipe(v.boolean('expected true or false'), v.description(description)));
+
+/** The field that names the session. */
+export const sessionField = optionalText(
+  'The session: <kind>:<name>, its bare name, or the first 4 or more characters of it. Default: STINT_SESSION, else the only open one of this checkout.',
+);

@@ -1,0 +1,138 @@
+import * as v from 'valibot';
+import type { Json, JsonObject } from '../lib/canonical-json.ts';
+import { faultsOf } from '../lib/faults.ts';
+import { err, ok, type Result } from '../lib/result.ts';
+import type { Common } from './common.ts';
+import type { NewEvent, StoredEvent } from './event.ts';
+import { refuse, type Refusal } from './refusal.ts';
+import type { KindView } from './view.ts';
+
+/** What a decision may look at beside the state: pure facts, gathered before. */
+export interface Situation {
+  /** What the kernel knows of the session; undefined before it is opened. */
+  readonly common: Common | undefined;
+}
+
+/** A file that is derived from a session, in the format and place of the original system. */
+export interface Mirror {
+  /** Relative to the checkout's root, `/` between parts. */
+  readonly path: string;
+  /** The seq of the event that it is made from: another seq means another content. */
+  readonly source: number;
+  /** The content, made from that event. */
+  readonly render: (event: StoredEvent) => string;
+}
+
+/** An event that this program cannot fold: written by a newer one, or damaged. */
+export interface Unreadable {
+  readonly seq: number;
+  readonly type: string;
+  readonly v: number;
+  readonly reason: 'newer' | 'invalid';
+}
+
+/** What a kind's author writes; see `kinds/review` for an example. All of it is pure. */
+export interface KindDefinition<
+  State,
+  Command extends { readonly type: string },
+  Event extends { readonly type: string },
+> {
+  readonly name: string;
+  readonly summary: string;
+  /** Raised whenever the shape of the state changes: older snapshots are then replayed. */
+  readonly stateVersion: number;
+  /** What may be asked. `begin` opens, `continue` goes on after a close; both must be there. */
+  readonly commands: v.GenericSchema<unknown, Command>;
+  /** What can have happened, as `{type, ...data}`. */
+  readonly events: v.GenericSchema<unknown, Event>;
+  /** The newest version of each event's shape. */
+  readonly eventVersions: Readonly<Record<Event['type'], number>>;
+  readonly initial: State;
+  readonly evolve: (state: State, event: Event, stored: StoredEvent) => State;
+  /** The rules: events, none where the command changes nothing, or a refusal. */
+  readonly decide: (state: State, command: Command, situation: Situation) => Result<readonly Event[], Refusal>;
+  readonly view: (state: State, common: Common) => KindView;
+  /** The session's own folder, relative to the checkout's root. */
+  readonly folder: (name: string) => string;
+  readonly mirrors: (state: State, common: Common) => readonly Mirror[];
+  /** At least one command of every type; the contract suite explores what they can reach. */
+  readonly examples: readonly Command[];
+}
+
+/** A kind as the rest of the program sees it: the author's types are closed over. */
+export interface Kind {
+  readonly name: string;
+  readonly summary: string;
+  readonly stateVersion: number;
+  readonly commandTypes: readonly string[];
+  readonly eventVersions: Readonly<Record<string, number>>;
+  readonly examples: readonly KindCommand[];
+  readonly folder: (name: string) => string;
+  /** The state before any event. */
+  readonly empty: Folded;
+  /** The state of a snapshot that `freeze` returned under this `stateVersion`. */
+  readonly thaw: (snapshot: Json) => Folded;
+}
+
+/** A command: its type and its fields. */
+export type KindCommand = JsonObject & { readonly type: string };
+
+/** A kind's state with everything that can be asked of it. */
+export interface Folded {
+  readonly apply: (event: StoredEvent) => Result<Folded, Unreadable>;
+  readonly freeze: () => string;
+  readonly decide: (command: KindCommand, situation: Situation) => Result<readonly NewEvent[], Refusal>;
+  readonly view: (common: Common) => KindView;
+  readonly mirrors: (common: Common) => readonly Mirror[];
+}
+
+/** Closes over the types of a kind's author, so that a registry of different kinds is a plain list. */
+export const defineKind = <State, Command extends { readonly type: string }, Event extends { readonly type: string }>(
+  definition: KindDefinition<State, Command, Event>,
+): Kind => {
+  const versions: Readonly<Record<string, number>> = definition.eventVersions;
+
+  const fold = (state: State): Folded => ({
+    apply: (stored) => {
+      const unreadable = { seq: stored.seq, type: stored.type, v: stored.v };
+      const version = versions[stored.type];
+      if (version === undefined || stored.v > version) return err({ ...unreadable, reason: 'newer' });
+      const event = v.safeParse(definition.events, { ...stored.data, type: stored.type });
+      if (!event.success) return err({ ...unreadable, reason: 'invalid' });
+      return ok(fold(definition.evolve(state, event.output, stored)));
+    },
+    freeze: () => JSON.stringify(state),
+    decide: (input, situation) => {
+      const command = v.safeParse(definition.commands, input);
+      if (!command.success)
+        return err(
+          refuse('invalid-input', `The command ${input.type} is not valid.`, { faults: faultsOf(command.issues) }),
+        );
+      const events = definition.decide(state, command.output, situation);
+      return events.ok ? ok(events.value.map((event) => eventToNew(event, versions))) : events;
+    },
+    view: (common) => definition.view(state, common),
+    mirrors: (common) => definition.mirrors(state, common),
+  });
+
+  return {
+    name: definition.name,
+    summary: definition.summary,
+    stateVersion: definition.stateVersion,
+    commandTypes: [...new Set(definition.examples.map((command) => command.type))],
+    eventVersions: versions,
+    examples: definition.examples.map((command) => ({ ...command })),
+    folder: definition.folder,
+    empty: fold(definition.initial),
+    // A snapshot is only given back when its version and checksum hold, so it is what freeze returned for a State.
+    thaw: (snapshot) => fold(snapshot as State),
+  };
+};
+
+const eventToNew = (event: { readonly type: string }, versions: Readonly<Record<string, number>>): NewEvent => {
+  const { type, ...data } = event;
+  return { type, v: versions[type] ?? 1, data };
+};
+
+/** The kinds of this program, by name. */
+export type Kinds = ReadonlyMap<string, Kind>;

@@ -1,0 +1,141 @@
+import { err, ok, type Result } from '../lib/result.ts';
+import { kernelEvents, type NewEvent } from './event.ts';
+import type { KindCommand } from './kind.ts';
+import { refuse, type Refusal } from './refusal.ts';
+import { isOpened, viewOfSession, type Session } from './session.ts';
+import { reopenCommand } from './view.ts';
+
+type Decision = Result<readonly NewEvent[], Refusal>;
+
+/**
+ * Opens a session, goes on with an open one without an event, or reopens a closed one; what that means for the work is the
+ * kind's answer to `begin` and `continue`.
+ */
+export const decideBegin = (
+  session: Session,
+  opening: { readonly branch: string | null; readonly worktree: string },
+): Decision => {
+  const unreadable = refuseUnreadable(session);
+  if (unreadable !== undefined) return err(unreadable);
+  if (!isOpened(session)) {
+    return prepend(kernelEvent('SessionOpened', opening), askKind(session, { type: 'begin' }));
+  }
+  const { status, outcome } = session.common;
+  if (status === 'active') return ok([]);
+  return prepend(
+    kernelEvent('SessionReopened', { after: outcome }),
+    askKind(session, { type: 'continue', after: outcome }),
+  );
+};
+
+/** Closes a session: completed only with nothing missing, aborted at any time. Closing it again the same way changes nothing. */
+export const decideFinish = (
+  session: Session,
+  wish: { readonly abort: boolean; readonly reason: string | null },
+): Decision => {
+  const unreadable = refuseUnreadable(session);
+  if (unreadable !== undefined) return err(unreadable);
+  if (!isOpened(session)) return err(refuseAbsent(session.key));
+  const outcome = wish.abort ? 'aborted' : 'completed';
+  const { common } = session;
+  if (common.status === 'closed') {
+    if (common.outcome === outcome) return ok([]);
+    return err(
+      refuse('illegal-transition', `${session.key} is closed already: ${common.outcome}.`, {
+        expected: 'an open session',
+        legal: [reopenCommand(common)],
+        hint: reopenCommand(common),
+      }),
+    );
+  }
+  if (!wish.abort) {
+    const { missing, next } = viewOfSession(session);
+    if (missing.length > 0) {
+      return err(
+        refuse('invariant-unmet', `${session.key} is not complete: ${missing.join('; ')}.`, {
+          expected: 'nothing missing',
+          faults: missing,
+          legal: [next.command ?? '', `stint finish --abort --session ${session.key}`].filter(
+            (command) => command !== '',
+          ),
+          ...(next.command === null ? {} : { hint: next.command }),
+        }),
+      );
+    }
+  }
+  return ok([kernelEvent('SessionClosed', { outcome, ...(wish.reason === null ? {} : { reason: wish.reason }) })]);
+};
+
+/** Asks the kind. Whether a closed session may answer at all (to a repeat) is the kind's to say. */
+export const decideCommand = (session: Session, command: KindCommand): Decision => {
+  const unreadable = refuseUnreadable(session);
+  if (unreadable !== undefined) return err(unreadable);
+  if (!isOpened(session)) return err(refuseAbsent(session.key));
+  if (!session.kind.commandTypes.includes(command.type)) {
+    return err(
+      refuse('illegal-transition', `A ${session.kind.name} has no ${command.type}.`, {
+        legal: session.kind.commandTypes.filter((type) => type !== 'begin' && type !== 'continue'),
+      }),
+    );
+  }
+  return askKind(session, command);
+};
+
+/** A remark in the journal; a closed session takes it too. */
+export const decideNote = (session: Session, text: string): Decision => {
+  if (!isOpened(session)) return err(refuseAbsent(session.key));
+  const unreadable = refuseUnreadable(session);
+  if (unreadable !== undefined) return err(unreadable);
+  return ok([kernelEvent('Noted', { text })]);
+};
+
+/** What a closed session says to a command that would move it. */
+export const refuseClosed = (session: {
+  readonly key: string;
+  readonly outcome: string | null;
+  readonly kind: string;
+  readonly name: string;
+}): Refusal => {
+  const reopen = `stint begin ${session.kind} --name ${session.name}`;
+  return refuse(
+    'illegal-transition',
+    `${session.key} is closed (${session.outcome}): nothing but a new start moves it.`,
+    {
+      expected: 'an open session',
+      legal: [reopen],
+      hint: reopen,
+    },
+  );
+};
+
+const askKind = (session: Session, command: KindCommand): Decision =>
+  session.folded.decide(command, { common: session.common });
+
+const prepend = (event: NewEvent, decision: Decision): Decision =>
+  decision.ok ? ok([event, ...decision.value]) : decision;
+
+const kernelEvent = (type: keyof typeof kernelEvents, data: NewEvent['data']): NewEvent => ({
+  type,
+  v: kernelEvents[type].v,
+  data,
+});
+
+const refuseAbsent = (key: string): Refusal =>
+  refuse('not-found', `There is no session ${key}.`, { hint: 'stint list --all' });
+
+const refuseUnreadable = ({ key, unreadable }: Session): Refusal | undefined => {
+  if (unreadable === undefined) return undefined;
+  const { type, v, seq, reason } = unreadable;
+  return reason === 'newer'
+    ? refuse(
+        'newer-version',
+        `${key} holds the event ${type} (version ${v}, event ${seq}), which this program does not know; it can be read, not written.`,
+        {
+          expected: 'events that this program knows',
+          hint: 'use the newer stint that wrote it',
+        },
+      )
+    : refuse('damaged', `${key} cannot be folded: event ${seq} (${type}) breaks its own schema.`, {
+        hint: 'stint doctor',
+      });
+};

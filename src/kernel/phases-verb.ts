@@ -1,0 +1,60 @@
+import * as v from 'valibot';
+import { resolve } from './address.ts';
+import { standingText, textAt } from './answer.ts';
+import { orderOne, standingOf } from './dispatch.ts';
+import { flag, optionalCount, sessionField } from './fields.ts';
+import { decideCommand } from './lifecycle.ts';
+import { metaPathOf, finalPathOf, type PhaseWorkflow } from './phases.ts';
+import { defineVerb, type Verb } from './verb.ts';
+import { withoutUndefined } from '../lib/json.ts';
+import { ok } from '../lib/result.ts';
+
+/** The verb that completes a round of a phase workflow, made of its table. */
+export const completionVerb = (workflow: PhaseWorkflow): Verb => {
+  const { completion, cycle } = workflow;
+  return defineVerb({
+    name: completion.verb,
+    summary: completion.summary,
+    details: completion.details,
+    examples: completion.examples,
+    input: v.strictObject({
+      round: optionalCount(`The ${cycle.field}. Default: the current one.`),
+      require_final: flag(`Refuse (6) unless ${completion.finalPath} is there.`),
+      session: sessionField,
+    }),
+    payload: { summary: completion.payload, check: completion.check },
+    does: {
+      writes: async (world, input, payload) => {
+        const row = await resolve(world, input.session, 'complete');
+        if (!row.ok) return row;
+        const { key, name } = row.value;
+        const round = input.round ?? Number((await world.store.read(key))?.view.where[cycle.field] ?? 0);
+        const checked = completion.check(payload?.json);
+        const final = `${world.places.homeOf(row.value).root}/${finalPathOf(workflow, name, round)}`;
+        return ok(
+          orderOne(
+            key,
+            (session) =>
+              decideCommand(
+                session,
+                withoutUndefined({
+                  type: 'complete',
+                  payload: payload?.json ?? null,
+                  digest: payload?.digest ?? '',
+                  round: input.round,
+                  final: input.require_final === true ? world.files.exists(final) : undefined,
+                }),
+              ),
+            (after) => ({
+              ...standingOf(after),
+              [cycle.field]: round,
+              ...(checked.ok ? checked.value.summary : {}),
+              meta_path: metaPathOf(workflow, name, round),
+            }),
+          ),
+        );
+      },
+    },
+    text: (answer) => `${textAt(answer, 'verdict')}  ${standingText(answer)}`.trimStart(),
+  });
+};

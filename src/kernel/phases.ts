@@ -1,0 +1,479 @@
+import * as v from 'valibot';
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { err, ok, type Result } from '../lib/result.ts';
+import { nearest } from '../lib/text.ts';
+import type { Common } from './common.ts';
+import type { StoredEvent } from './event.ts';
+import { defineKind, type Kind, type Mirror, type Situation } from './kind.ts';
+import { refuseClosed } from './lifecycle.ts';
+import { refuse, refusePayload, type Refusal } from './refusal.ts';
+import type { Evidence, KindView, NextAction } from './view.ts';
+
+/**
+ * A workflow that walks through phases in rounds: a table. The phases are a line; the last one is reached only by
+ * completing the round in the phase before it. In paths, `{round}` stands for the round's number.
+ */
+export interface PhaseWorkflow {
+  readonly name: string;
+  readonly summary: string;
+  readonly phases: readonly [Phase, Phase, ...Phase[]];
+  readonly cycle: Cycle;
+  readonly completion: Completion;
+  /** The session's own folder, relative to the checkout's root; `{name}` stands for its name. */
+  readonly folder: string;
+  readonly examples: readonly PhaseCommand[];
+}
+
+/** One phase. */
+export interface Phase {
+  readonly name: string;
+  /** What is done in it, for a person. */
+  readonly label: string;
+  /** What lies in the session's folder when it is over. */
+  readonly evidence?: readonly Evidence[];
+  /** Whether it may be passed over, on the record and with a reason. */
+  readonly skippable?: boolean;
+}
+
+/** What a workflow calls its rounds. */
+export interface Cycle {
+  /** For a person, and the key in answers: `round`. */
+  readonly field: string;
+  /** The original's name for the current one. */
+  readonly currentField: string;
+  /** The original's name for when the current one began. */
+  readonly startedField: string;
+}
+
+/** How a round is completed. */
+export interface Completion {
+  /** The verb that does it, with its help. */
+  readonly verb: string;
+  readonly summary: string;
+  readonly details: string;
+  readonly examples: readonly string[];
+  /** What the payload is, in a few words. */
+  readonly payload: string;
+  /** The file that is made of the payload, relative to the session's folder. */
+  readonly metaPath: string;
+  /** A file that may be asked for before the round is complete. */
+  readonly finalPath: string;
+  /** Checks a payload; what is stored is what it returns. Faults are lines that begin with a JSON path. */
+  readonly check: (payload: unknown) => Result<CheckedPayload, readonly string[]>;
+  /** The file's text, from what was stored. */
+  readonly print: (payload: JsonObject) => string;
+}
+
+/** A payload that holds, and what lists and answers say of it. */
+export interface CheckedPayload {
+  readonly payload: JsonObject;
+  readonly summary: JsonObject;
+  /** What was changed in it, as lines that begin with a JSON path. */
+  readonly notes: readonly string[];
+}
+
+const commandSchema = v.variant('type', [
+  v.object({ type: v.literal('begin') }),
+  v.object({ type: v.literal('continue'), after: v.nullable(v.string()) }),
+  v.object({
+    type: v.literal('advance'),
+    phase: v.optional(v.string()),
+    round: v.optional(v.number()),
+    skip: v.optional(v.string()),
+    reason: v.optional(v.string()),
+  }),
+  v.object({
+    type: v.literal('complete'),
+    payload: v.unknown(),
+    /** Keyed digest of the payload as it was given: decides whether it is the same. */
+    digest: v.string(),
+    round: v.optional(v.number()),
+    /** Whether the final document is there, where the caller requires it. */
+    final: v.optional(v.boolean()),
+  }),
+]);
+
+/** What may be asked of a phase workflow. */
+export type PhaseCommand = v.InferOutput<typeof commandSchema>;
+type Advance = Extract<PhaseCommand, { type: 'advance' }>;
+type Complete = Extract<PhaseCommand, { type: 'complete' }>;
+
+const jsonObject = v.custom<JsonObject>(
+  (input) => typeof input === 'object' && input !== null && !Array.isArray(input),
+  'expected an object',
+);
+
+const eventSchema = v.variant('type', [
+  v.object({
+    type: v.literal('RoundStarted'),
+    round: v.number(),
+    phase: v.string(),
+    phase_number: v.number(),
+    /** The round before, where it was left incomplete. */
+    left: v.optional(v.object({ round: v.number(), phase: v.string() })),
+  }),
+  v.object({ type: v.literal('PhaseEntered'), round: v.number(), phase: v.string(), phase_number: v.number() }),
+  v.object({
+    type: v.literal('PhaseSkipped'),
+    round: v.number(),
+    phase: v.string(),
+    phase_number: v.number(),
+    reason: v.string(),
+  }),
+  v.object({
+    type: v.literal('RoundCompleted'),
+    round: v.number(),
+    digest: v.string(),
+    summary: jsonObject,
+    payload: jsonObject,
+  }),
+]);
+type PhaseEvent = v.InferOutput<typeof eventSchema>;
+
+interface Round {
+  readonly round: number;
+  readonly startedAt: string;
+  readonly skipped: readonly { readonly phase: string; readonly reason: string }[];
+  readonly completed: {
+    readonly at: string;
+    readonly seq: number;
+    readonly digest: string;
+    readonly summary: JsonObject;
+  } | null;
+}
+
+interface PhaseState {
+  /** The current phase; empty before the first round. */
+  readonly phase: string;
+  /** All rounds, in order; the last one is the current one. */
+  readonly rounds: readonly Round[];
+}
+
+/** Makes a kind of a table. */
+export const definePhaseWorkflow = (workflow: PhaseWorkflow): Kind =>
+  defineKind<PhaseState, PhaseCommand, PhaseEvent>({
+    name: workflow.name,
+    summary: workflow.summary,
+    stateVersion: 1,
+    commands: commandSchema,
+    events: eventSchema,
+    eventVersions: { RoundStarted: 1, PhaseEntered: 1, PhaseSkipped: 1, RoundCompleted: 1 },
+    initial: { phase: '', rounds: [] },
+    evolve: (state, event, stored) => evolve(workflow, state, event, stored),
+    decide: (state, command, situation) => decide(workflow, state, command, situation),
+    view: (state, common) => viewOf(workflow, state, common),
+    folder: (name) => folderOf(workflow, name),
+    mirrors: (state, common) => mirrorsOf(workflow, state, common),
+    examples: workflow.examples,
+  });
+
+const evolve = (workflow: PhaseWorkflow, state: PhaseState, event: PhaseEvent, stored: StoredEvent): PhaseState => {
+  const inRound = (change: (round: Round) => Round): readonly Round[] =>
+    state.rounds.map((round) => (round.round === event.round ? change(round) : round));
+  switch (event.type) {
+    case 'RoundStarted':
+      return {
+        phase: event.phase,
+        rounds: [...state.rounds, { round: event.round, startedAt: stored.at, skipped: [], completed: null }],
+      };
+    case 'PhaseEntered':
+      return { ...state, phase: event.phase };
+    case 'PhaseSkipped':
+      return {
+        ...state,
+        rounds: inRound((round) => ({
+          ...round,
+          skipped: [...round.skipped, { phase: event.phase, reason: event.reason }],
+        })),
+      };
+    case 'RoundCompleted':
+      return {
+        phase: lastOf(workflow).name,
+        rounds: inRound((round) => ({
+          ...round,
+          completed: { at: stored.at, seq: stored.seq, digest: event.digest, summary: event.summary },
+        })),
+      };
+  }
+};
+
+const decide = (
+  workflow: PhaseWorkflow,
+  state: PhaseState,
+  command: PhaseCommand,
+  { common }: Situation,
+): Result<readonly PhaseEvent[], Refusal> => {
+  switch (command.type) {
+    case 'begin':
+      return ok(state.rounds.length === 0 ? [startRound(workflow, state, 1)] : []);
+    case 'continue':
+      // A completed round is followed by the next one; one that was left goes on in the phase where it was left.
+      return ok(isDone(currentOf(state)) ? [startRound(workflow, state, roundOf(state) + 1)] : []);
+    case 'advance':
+      return common?.status === 'active' ? advance(workflow, state, command) : err(refuseWithout(workflow, common));
+    case 'complete':
+      return complete(workflow, state, command, common);
+  }
+};
+
+const advance = (workflow: PhaseWorkflow, state: PhaseState, wish: Advance): Result<readonly PhaseEvent[], Refusal> => {
+  const from = indexOf(workflow, state.phase);
+  const round = roundOf(state);
+  const illegal = (message: string, more: Parameters<typeof refuse>[2] = {}): Result<never, Refusal> =>
+    err(refuse('illegal-transition', message, { legal: legalMoves(workflow, state), ...more }));
+
+  for (const name of [wish.phase, wish.skip]) {
+    if (name !== undefined && indexOf(workflow, name) < 0) {
+      return illegal(`A ${workflow.name} has no phase of that name.`, {
+        expected: `one of ${workflow.phases.map((phase) => phase.name).join(', ')}`,
+        candidates: nearest(
+          name,
+          workflow.phases.map((phase) => phase.name),
+        ),
+      });
+    }
+  }
+
+  if (wish.round !== undefined && wish.round !== round) {
+    if (wish.round !== round + 1) {
+      return illegal(
+        `A ${workflow.cycle.field} is the current one (${round}) or the next one (${round + 1}), not ${wish.round}.`,
+      );
+    }
+    const target = wish.phase ?? firstOf(workflow).name;
+    if (target !== firstOf(workflow).name || wish.skip !== undefined) {
+      return illegal(`A new ${workflow.cycle.field} begins with ${firstOf(workflow).name}.`);
+    }
+    return ok([startRound(workflow, state, wish.round)]);
+  }
+
+  const skip = wish.skip === undefined ? undefined : indexOf(workflow, wish.skip);
+  const target = wish.phase === undefined ? (skip ?? from) + 1 : indexOf(workflow, wish.phase);
+  const entering = workflow.phases[target];
+  if (entering === undefined) return illegal(`There is no phase after ${state.phase}.`);
+  const skipped = skip === undefined ? undefined : workflow.phases[skip];
+
+  const wasSkipped =
+    skipped === undefined || (currentOf(state)?.skipped.some(({ phase }) => phase === skipped.name) ?? false);
+  if (target === from && wasSkipped) return ok([]);
+  if (target === workflow.phases.length - 1) {
+    return illegal(`${entering.name} is reached only by ${workflow.completion.verb}.`, {
+      hint:
+        state.phase === completing(workflow).name
+          ? `stint ${workflow.completion.verb}`
+          : (legalMoves(workflow, state)[0] ?? ''),
+    });
+  }
+  if (skip !== undefined && skipped !== undefined) {
+    if (skipped.skippable !== true) return illegal(`${skipped.name} cannot be skipped.`);
+    if (skip !== from + 1 || target !== skip + 1) {
+      return illegal(`From ${state.phase}, ${skipped.name} cannot be skipped to enter ${entering.name}.`);
+    }
+    return ok([
+      { type: 'PhaseSkipped', round, phase: skipped.name, phase_number: skip + 1, reason: wish.reason ?? '' },
+      enter(round, entering, target),
+    ]);
+  }
+  if (target !== from + 1) return illegal(`From ${state.phase}, ${entering.name} cannot be entered.`);
+  return ok([enter(round, entering, target)]);
+};
+
+const complete = (
+  workflow: PhaseWorkflow,
+  state: PhaseState,
+  wish: Complete,
+  common: Common | undefined,
+): Result<readonly PhaseEvent[], Refusal> => {
+  const { cycle, completion } = workflow;
+  const checked = completion.check(wish.payload);
+  if (!checked.ok) return err(refusePayload(completion.verb, checked.error));
+
+  const current = roundOf(state);
+  const wanted = wish.round ?? current;
+  const round = state.rounds.find((known) => known.round === wanted);
+  if (isDone(round)) {
+    if (round.completed.digest === wish.digest) return ok([]);
+    return err(
+      refuse('conflict', `The ${cycle.field} ${wanted} was completed at ${round.completed.at} with another payload.`, {
+        expected: 'the same payload, or the next round',
+      }),
+    );
+  }
+  if (wanted !== current || round === undefined) {
+    return err(
+      refuse('illegal-transition', `Only the current ${cycle.field} (${current}) can be completed, not ${wanted}.`, {
+        legal: [`stint ${completion.verb} --round ${current}`],
+      }),
+    );
+  }
+  if (common?.status !== 'active') return err(refuseWithout(workflow, common));
+  if (state.phase !== completing(workflow).name) {
+    return err(
+      refuse(
+        'invariant-unmet',
+        `The ${cycle.field} is in ${state.phase}; it is completed from ${completing(workflow).name}.`,
+        {
+          expected: `the phase ${completing(workflow).name}`,
+          faults: remainingOf(workflow, state)
+            .slice(0, -1)
+            .map((phase) => `not entered yet: ${phase}`),
+          legal: legalMoves(workflow, state),
+        },
+      ),
+    );
+  }
+  if (wish.final === false) {
+    return err(
+      refuse('invariant-unmet', `The final document is missing: ${atRound(completion.finalPath, current)}.`, {
+        expected: atRound(completion.finalPath, current),
+      }),
+    );
+  }
+  const { payload, summary } = checked.value;
+  return ok([{ type: 'RoundCompleted', round: current, digest: wish.digest, summary, payload }]);
+};
+
+const viewOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): KindView => {
+  const { cycle, completion } = workflow;
+  const index = indexOf(workflow, state.phase);
+  const current = currentOf(state);
+  const round = roundOf(state);
+  const done = isDone(current);
+  const remaining = remainingOf(workflow, state);
+  return {
+    position: `${state.phase} (${index + 1}/${workflow.phases.length}), ${cycle.field} ${round}`,
+    where: { phase: state.phase, phase_number: index + 1, [cycle.field]: round },
+    fields: {
+      workflow_type: workflow.name,
+      current_phase: state.phase,
+      phase_number: index + 1,
+      [cycle.currentField]: round,
+      [cycle.startedField]: current?.startedAt ?? null,
+      rounds_total: state.rounds.length,
+      rounds: state.rounds.slice(-20).map((known) => ({
+        [cycle.field]: known.round,
+        started_at: known.startedAt,
+        completed_at: known.completed?.at ?? null,
+        ...known.completed?.summary,
+        skipped: known.skipped.map(({ phase, reason }) => ({ phase, reason })),
+      })),
+    },
+    remaining,
+    missing: done
+      ? []
+      : [
+          `${cycle.field} ${round} is not completed${remaining.length > 2 ? ` (still to come: ${remaining.slice(0, -1).join(', ')})` : ''}`,
+        ],
+    next: nextOf(workflow, state, common.key),
+    evidence: workflow.phases
+      .slice(0, index + 1)
+      .filter((phase) => !(current?.skipped.some((skip) => skip.phase === phase.name) ?? false))
+      .flatMap((phase) => phase.evidence ?? [])
+      .map((evidence) => ({ ...evidence, path: atRound(evidence.path, round) })),
+  };
+
+  function nextOf(table: PhaseWorkflow, { phase }: PhaseState, key: string): NextAction {
+    const following = table.phases[index + 1];
+    const here = table.phases[index];
+    if (following === undefined || here === undefined || phase === completing(table).name) {
+      return {
+        kind: 'complete',
+        text: `${here?.label ?? phase}, then complete the ${cycle.field}.`,
+        command: `stint ${completion.verb} --file ${completion.metaPath.split('/').at(-1)} --session ${key}`,
+      };
+    }
+    return {
+      kind: 'advance',
+      text: `${here.label}, then enter ${following.name}.`,
+      command: `stint advance ${following.name} --session ${key}`,
+    };
+  }
+};
+
+const mirrorsOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): readonly Mirror[] =>
+  state.rounds.flatMap(({ round, completed }) =>
+    completed === null
+      ? []
+      : [
+          {
+            path: metaPathOf(workflow, common.name, round),
+            source: completed.seq,
+            render: (event) => {
+              const payload = v.parse(v.object({ payload: jsonObject }), event.data);
+              return workflow.completion.print(payload.payload);
+            },
+          },
+        ],
+  );
+
+/** The session's own folder, relative to the checkout's root. */
+const folderOf = (workflow: PhaseWorkflow, name: string): string => workflow.folder.replaceAll('{name}', name);
+
+/** The file that is made of a round's payload, relative to the checkout's root. */
+export const metaPathOf = (workflow: PhaseWorkflow, name: string, round: number): string =>
+  `${folderOf(workflow, name)}/${atRound(workflow.completion.metaPath, round)}`;
+
+/** The final document of a round, relative to the checkout's root. */
+export const finalPathOf = (workflow: PhaseWorkflow, name: string, round: number): string =>
+  `${folderOf(workflow, name)}/${atRound(workflow.completion.finalPath, round)}`;
+
+const startRound = (workflow: PhaseWorkflow, state: PhaseState, round: number): PhaseEvent => {
+  const current = currentOf(state);
+  return {
+    type: 'RoundStarted',
+    round,
+    phase: firstOf(workflow).name,
+    phase_number: 1,
+    ...(current !== undefined && current.completed === null
+      ? { left: { round: current.round, phase: state.phase } }
+      : {}),
+  };
+};
+
+const enter = (round: number, phase: Phase, index: number): PhaseEvent => ({
+  type: 'PhaseEntered',
+  round,
+  phase: phase.name,
+  phase_number: index + 1,
+});
+
+/** The moves that are legal now, as commands. */
+const legalMoves = (workflow: PhaseWorkflow, state: PhaseState): readonly string[] => {
+  const index = indexOf(workflow, state.phase);
+  const moves: string[] = [];
+  const next = workflow.phases[index + 1];
+  if (state.phase === completing(workflow).name) moves.push(`stint ${workflow.completion.verb}`);
+  else if (next !== undefined) {
+    moves.push(`stint advance ${next.name}`);
+    if (next.skippable === true) moves.push(`stint advance --skip ${next.name} --reason R`);
+  }
+  moves.push(`stint advance ${firstOf(workflow).name} --round ${roundOf(state) + 1}`);
+  return moves;
+};
+
+const refuseWithout = (workflow: PhaseWorkflow, common: Common | undefined): Refusal =>
+  common === undefined
+    ? refuse('not-found', `This ${workflow.name} was not begun.`, { hint: `stint begin ${workflow.name}` })
+    : refuseClosed(common);
+
+const indexOf = (workflow: PhaseWorkflow, name: string): number =>
+  workflow.phases.findIndex((phase) => phase.name === name);
+
+const firstOf = (workflow: PhaseWorkflow): Phase => workflow.phases[0];
+
+const lastOf = (workflow: PhaseWorkflow): Phase => workflow.phases.at(-1) ?? firstOf(workflow);
+
+/** The phase from which a round is completed: the one before the last. */
+const completing = (workflow: PhaseWorkflow): Phase => workflow.phases.at(-2) ?? firstOf(workflow);
+
+const currentOf = (state: PhaseState): Round | undefined => state.rounds.at(-1);
+
+const isDone = (round: Round | undefined): round is Round & { readonly completed: NonNullable<Round['completed']> } =>
+  round !== undefined && round.completed !== null;
+
+const roundOf = (state: PhaseState): number => currentOf(state)?.round ?? 0;
+
+const remainingOf = (workflow: PhaseWorkflow, state: PhaseState): readonly string[] =>
+  workflow.phases.slice(indexOf(workflow, state.phase) + 1).map((phase) => phase.name);
+
+const atRound = (path: string, round: number): string => path.replaceAll('{round}', String(round));

@@ -1,0 +1,226 @@
+import type { Json, JsonObject } from '../lib/canonical-json.ts';
+import type { Result } from '../lib/result.ts';
+import type { NewEvent, StoredEvent } from './event.ts';
+import type { Unreadable } from './kind.ts';
+import type { Refusal } from './refusal.ts';
+import type { OpenedSession, Origin, Session } from './session.ts';
+import type { View } from './view.ts';
+
+/** The columns of a session: what lists and resolution read, without folding anything. */
+export interface SessionRow {
+  readonly key: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly status: 'active' | 'closed';
+  readonly outcome: string | null;
+  readonly branch: string | null;
+  readonly place: string;
+  readonly worktree: string;
+  readonly position: string;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+  readonly closedAt: string | null;
+  readonly seq: number;
+  readonly revision: number;
+}
+
+/** Which rows are meant; every given field must hold. */
+export interface RowFilter {
+  readonly kind?: string;
+  readonly name?: string;
+  readonly namePrefix?: string;
+  readonly status?: 'active' | 'closed';
+  /** Null: those without a branch. */
+  readonly branch?: string | null;
+}
+
+/** What was observed of the store before the transaction, to be rechecked inside it: exactly these rows match. */
+export interface Guard {
+  readonly filter: RowFilter;
+  readonly keys: readonly string[];
+}
+
+/** What a commit is asked to do. */
+export interface CommitRequest<Answer extends JsonObject> {
+  /** The sessions to lock, sorted by the store, and to load. */
+  readonly keys: readonly string[];
+  readonly guards: readonly Guard[];
+  readonly origin: Origin;
+  readonly request: NewRequest;
+  /** The revision that the first of `keys` must have. */
+  readonly expectRevision: number | undefined;
+  /** Do everything but commit. */
+  readonly dryRun: boolean;
+  /** Pure: events for each session, or a refusal. It may run again when a backend has to retry. */
+  readonly decide: (
+    sessions: ReadonlyMap<string, Session>,
+  ) => Result<ReadonlyMap<string, readonly NewEvent[]>, Refusal>;
+  /** Pure: what the caller gets; stored with the request. */
+  readonly answer: (after: ReadonlyMap<string, Session>, before: ReadonlyMap<string, Session>) => Answer;
+}
+
+/** What marks a request as the same one when it comes again. */
+export interface RequestMark {
+  readonly id: string;
+  readonly verb: string;
+  /** Keyed digest of the raw input. */
+  readonly digest: string;
+}
+
+/** A request as it comes. Only one whose id the caller gave is remembered: no other can come again. */
+export interface NewRequest extends RequestMark {
+  readonly given: boolean;
+}
+
+/** A request that was carried out. */
+export interface StoredRequest extends RequestMark {
+  readonly actor: string;
+  readonly at: string;
+  readonly answer: JsonObject;
+}
+
+/** What became of a commit. */
+export type CommitOutcome<Answer extends JsonObject> =
+  | { readonly kind: 'committed'; readonly answer: Answer }
+  | { readonly kind: 'known'; readonly request: StoredRequest }
+  /** A guard does not hold any more: look again and decide anew. */
+  | { readonly kind: 'stale' };
+
+/** Which events of a session are meant. */
+export interface EventQuery {
+  readonly lifecycleOnly?: boolean;
+  /** Only those with a seq above this one. */
+  readonly after?: number;
+  /** Only those with a seq up to this one. */
+  readonly until?: number;
+  /** Only the newest so many. */
+  readonly last?: number;
+}
+
+/** A session as it is read: its columns and its view; `unreadable` where this program cannot fold all of it. */
+export interface ReadSession {
+  readonly row: SessionRow;
+  readonly reason: string | null;
+  readonly notes: number;
+  readonly view: View;
+  readonly unreadable: Unreadable | undefined;
+}
+
+/** The newest version that was made of a mirror. */
+export interface MirrorRecord {
+  readonly session: string;
+  readonly place: string;
+  readonly path: string;
+  /** The seq of the event it was made from. */
+  readonly source: number;
+  /** SHA-256 of its content. */
+  readonly digest: string;
+  /** What the file looked like from outside when it was last known to be right; null until it was written. */
+  readonly stamp: string | null;
+}
+
+/**
+ * What the world around the store did to it: locked, full, read-only, damaged. It can happen at any statement, so it is
+ * thrown, and made a refusal again where a verb is run.
+ */
+export class StoreFailure extends Error {
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal, cause?: unknown) {
+    super(refusal.message, { cause });
+    this.refusal = refusal;
+  }
+}
+
+/** A finding of `doctor`. */
+export interface Finding {
+  readonly subject: string;
+  readonly problem: string;
+  readonly fix: string | null;
+}
+
+/**
+ * Where sessions are kept. Every promise of this interface is tested by one suite (`store/contract.ts`). The methods are
+ * asynchronous so that a server can stand behind them.
+ */
+export interface Store {
+  /** What a person calls it: a path or an address without secrets. */
+  readonly name: string;
+  /** The store's own id and the secret with which inputs are digested. */
+  readonly identity: { readonly id: string; readonly key: string };
+  /** Why nothing may be written, where that is so. */
+  readonly readOnly: Refusal | undefined;
+  readonly recall: (requestId: string) => Promise<StoredRequest | undefined>;
+  readonly commit: <Answer extends JsonObject>(
+    request: CommitRequest<Answer>,
+  ) => Promise<Result<CommitOutcome<Answer>, Refusal>>;
+  readonly rows: (filter: RowFilter) => Promise<readonly SessionRow[]>;
+  /** The session at its newest event, or at the newest one with a seq up to `until`. */
+  readonly read: (key: string, until?: number) => Promise<ReadSession | undefined>;
+  /** The session folded to its newest event, or to the newest one with a seq up to `until`. */
+  readonly load: (key: string, until?: number) => Promise<OpenedSession | undefined>;
+  readonly events: (key: string, query: EventQuery) => Promise<readonly StoredEvent[]>;
+  readonly event: (key: string, seq: number) => Promise<StoredEvent | undefined>;
+  /** The newest record of each mirror: of one session, or of all that were not written yet. */
+  readonly mirrors: (
+    filter: { readonly session: string } | { readonly unwritten: true },
+  ) => Promise<readonly MirrorRecord[]>;
+  /** The digests of every version that was made of a mirror, newest first. */
+  readonly mirrorDigests: (place: string, path: string) => Promise<readonly string[]>;
+  /**
+   * Runs `write` while nobody else writes mirrors, if the record is still the newest; keeps the stamp that it returns.
+   * Answers whether it ran.
+   */
+  readonly settleMirror: (record: MirrorRecord, write: () => string | null) => Promise<boolean>;
+  /** Makes rows, views and mirror records anew from the events of a session; answers whether anything differed. */
+  readonly rebuild: (key: string) => Promise<Result<boolean, Refusal>>;
+  /** Verifies the store itself and the chain and projections of every session. */
+  readonly verify: () => Promise<readonly Finding[]>;
+  readonly close: () => Promise<void>;
+}
+
+/** Who calls, from where, and how the call is to be treated. */
+export interface Caller {
+  readonly actor: string;
+  /** The session named by the environment. */
+  readonly session: string | undefined;
+  /** The time of the call: UTC, RFC 3339, milliseconds. */
+  readonly now: string;
+  readonly freshId: () => string;
+  readonly requestId: string | undefined;
+  readonly expectRevision: number | undefined;
+  readonly dryRun: boolean;
+  readonly redact: boolean;
+}
+
+/** The checkouts of this project on this machine. */
+export interface Places {
+  /** The checkout of the caller. Its id is made when something is written for the first time; before it is null. */
+  readonly here: Place;
+  /** The id of this place, made where there was none. */
+  readonly claim: () => Result<string, Refusal>;
+  /** The checkout that a session belongs to: its own, else that of its branch, else the main one. */
+  readonly homeOf: (session: { readonly place: string; readonly branch: string | null }) => Place;
+}
+
+/** One checkout. */
+export interface Place {
+  readonly id: string | null;
+  readonly root: string;
+  readonly worktree: string;
+  readonly branch: string | null;
+  /** What a session without a branch is named after: the commit of a detached head, else the folder. */
+  readonly label: string;
+}
+
+/** What verbs may ask of the file system. */
+export interface Files {
+  /** The names of the files in a folder, sorted with numbers by value; none where there is no such folder. */
+  readonly list: (folder: string) => readonly string[];
+  readonly exists: (path: string) => boolean;
+}
+
+/** A payload: its parsed JSON after redaction, and the keyed digest of what was given. */
+export interface Payload {
+  readonly json: Json;
+  readonly digest: string;
+}

@@ -1,0 +1,103 @@
+import { foldCommon, type Common } from './common.ts';
+import { genesis, hashEvent, isKernelEvent, kernelEvents, type NewEvent, type StoredEvent } from './event.ts';
+import type { Folded, Kind, Unreadable } from './kind.ts';
+import { viewOf, type View } from './view.ts';
+
+/** A session as far as it is folded. Before its first event `common` is undefined. */
+export interface Session {
+  readonly key: string;
+  readonly kind: Kind;
+  readonly common: Common | undefined;
+  readonly folded: Folded;
+  /** The hash of the newest event. */
+  readonly hash: string;
+  /** The first event that this program cannot fold; such a session is read, not written. */
+  readonly unreadable: Unreadable | undefined;
+}
+
+/** A session that has been opened. */
+export type OpenedSession = Session & { readonly common: Common };
+
+/** Whether a session has been opened. */
+export const isOpened = (session: Session): session is OpenedSession => session.common !== undefined;
+
+/** A session before its first event. */
+export const absentSession = (kind: Kind, key: string): Session => ({
+  key,
+  kind,
+  common: undefined,
+  folded: kind.empty,
+  hash: genesis,
+  unreadable: undefined,
+});
+
+/** Folds an event that is stored. */
+export const applyEvent = (session: Session, event: StoredEvent): OpenedSession => ({
+  ...applyToKind(session, event),
+  common: foldCommon(session.common, event),
+  hash: event.hash,
+});
+
+/** Folds an event into the kind's state alone: for the tail of a snapshot, where the common state is known. */
+export const applyToKind = (session: Session, event: StoredEvent): Session => {
+  if (session.unreadable !== undefined) return session;
+  if (isKernelEvent(event.type)) {
+    if (event.v <= kernelEvents[event.type].v) return session;
+    return { ...session, unreadable: { seq: event.seq, type: event.type, v: event.v, reason: 'newer' } };
+  }
+  const folded = session.folded.apply(event);
+  return folded.ok ? { ...session, folded: folded.value } : { ...session, unreadable: folded.error };
+};
+
+/** The type and version of an event that this program does not know, from the types that a session holds. */
+export const findUnknownType = (
+  kind: Kind,
+  common: Common,
+): { readonly type: string; readonly v: number } | undefined => {
+  for (const [type, v] of Object.entries(common.types)) {
+    const known = isKernelEvent(type) ? kernelEvents[type].v : kind.eventVersions[type];
+    if (known === undefined || v > known) return { type, v };
+  }
+  return undefined;
+};
+
+/** What an append needs to know of the request that caused it. */
+export interface Origin {
+  readonly now: string;
+  readonly actor: string;
+  readonly place: string;
+  /** The request's id. */
+  readonly cause: string;
+}
+
+/** Appends what was decided: numbers, times, chains and folds each event. `at` never goes backwards within a session. */
+export const appendEvents = (
+  session: Session,
+  decided: readonly NewEvent[],
+  origin: Origin,
+): { readonly session: Session; readonly events: readonly StoredEvent[] } => {
+  const events: StoredEvent[] = [];
+  let after = session;
+  for (const { type, v, data } of decided) {
+    const last = after.common;
+    const unhashed = {
+      session: session.key,
+      seq: (last?.seq ?? 0) + 1,
+      type,
+      v,
+      at: last !== undefined && last.updatedAt > origin.now ? last.updatedAt : origin.now,
+      actor: origin.actor,
+      place: origin.place,
+      cause: origin.cause,
+      data,
+    };
+    const event = { ...unhashed, hash: hashEvent(after.hash, unhashed) };
+    events.push(event);
+    after = applyEvent(after, event);
+  }
+  return { session: after, events };
+};
+
+/** The view of an opened session. */
+export const viewOfSession = (session: OpenedSession): View =>
+  viewOf(session.common, session.folded.view(session.common));

@@ -1,0 +1,91 @@
+import type { JsonObject } from '../lib/canonical-json.ts';
+import type { Common } from './common.ts';
+
+/** What to do next, as a closed list of kinds, a sentence, and the command. */
+export interface NextAction {
+  readonly kind: 'advance' | 'complete' | 'finish' | 'reopen' | 'none';
+  readonly text: string;
+  /** The command to run as it stands, or null where nothing is to be done. */
+  readonly command: string | null;
+}
+
+/** A file that is expected by now. It is looked for when somebody asks; its presence never counts as done. */
+export interface Evidence {
+  /** What it is, for a person. */
+  readonly label: string;
+  /** Relative to the session's own folder, `/` between parts. A folder where `atLeast` is set. */
+  readonly path: string;
+  /** The least number of files that the folder must hold. */
+  readonly atLeast?: number;
+}
+
+/** What a kind says of a session: a pure, bounded summary of its state, stored at every commit. */
+export interface KindView {
+  /** Where it stands, for lists: for example `reviews (4/8), round 1`. */
+  readonly position: string;
+  /** Where it stands, as every writing verb answers it. */
+  readonly where: JsonObject;
+  /** The original system's fields under their names, for `status` and `show`. */
+  readonly fields: JsonObject;
+  /** At most 20 steps that are left, the next one first. */
+  readonly remaining: readonly string[];
+  /** What must happen before the session may finish; empty when it may. */
+  readonly missing: readonly string[];
+  /** The next step of the work; the kernel adds what every kind has (finish, reopen). */
+  readonly next: NextAction;
+  readonly evidence: readonly Evidence[];
+}
+
+/** A kind's view with what the kernel knows of every session. */
+export interface View extends KindView {
+  readonly completeness: Completeness;
+}
+
+/** How complete a session is; the first three values are the original review workflow's. */
+export type Completeness = 'complete' | 'closed_without_artifact' | 'open_no_artifact' | 'open_with_artifact';
+
+/** Most steps that a view names. */
+export const remainingLimit = 20;
+
+/** The view of a session: the kind's, with completeness and next action as they are for every kind. */
+export const viewOf = (common: Common, view: KindView): View => {
+  const complete = view.missing.length === 0;
+  const completeness: Completeness =
+    common.status === 'active'
+      ? complete
+        ? 'open_with_artifact'
+        : 'open_no_artifact'
+      : common.outcome === 'completed'
+        ? 'complete'
+        : 'closed_without_artifact';
+  return {
+    ...view,
+    remaining: view.remaining.slice(0, remainingLimit),
+    completeness,
+    next: nextAction(common, view, completeness),
+  };
+};
+
+const nextAction = (common: Common, view: KindView, completeness: Completeness): NextAction => {
+  switch (completeness) {
+    case 'open_no_artifact':
+      return view.next;
+    case 'open_with_artifact':
+      return {
+        kind: 'finish',
+        text: 'Everything that is required is there: close the session.',
+        command: `stint finish --session ${common.key}`,
+      };
+    case 'complete':
+      return { kind: 'none', text: 'Finished. It goes on only under its own name.', command: null };
+    case 'closed_without_artifact':
+      return {
+        kind: 'reopen',
+        text: 'It was closed unfinished: it goes on where it was left when it is reopened.',
+        command: reopenCommand(common),
+      };
+  }
+};
+
+/** The command with which a closed session goes on. */
+export const reopenCommand = (common: Common): string => `stint begin ${common.kind} --name ${common.name}`;

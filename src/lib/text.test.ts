@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { displayWidth, nearest, oneLine, padEnd, stripControls, truncate, wellFormed } from './text.ts';
+
+const anyText = fc.string({ unit: 'binary', maxLength: 100 });
+
+/** Any UTF-16 code units at all, so lone surrogates too. */
+const anyUnits = fc.string({
+  unit: fc.oneof(
+    fc.integer({ min: 0, max: 0xff_ff }).map((unit) => String.fromCharCode(unit)),
+    fc.constantFrom('\ud83d', '\ude00', 'a', '\r', '\n'),
+  ),
+  maxLength: 60,
+});
+
+const FAMILY = '👩\u200d👩\u200d👧\u200d👦';
+const RAINBOW = '🏳\ufe0f\u200d🌈';
+
+/** Text made of whole characters, many of them long. */
+const characters = fc.constantFrom(
+  ...[
+    FAMILY,
+    RAINBOW,
+    '👍🏽',
+    '☝🏽',
+    '🇩🇪',
+    '1\ufe0f\u20e3',
+    'e\u0301',
+    '각',
+    '\u1112\u1161\u11ab',
+    'क्षि',
+    'क',
+    'นำ',
+    '修',
+    'a',
+    ' ',
+    '\r\n',
+  ],
+);
+const sound = fc.string({ unit: characters, maxLength: 40 });
+
+/** The same with pieces of characters strewn in. */
+const clusters = fc.string({
+  unit: fc.oneof(
+    characters,
+    fc.constantFrom(
+      '🇫',
+      '\u200d',
+      '\ufe0f',
+      '\u0301',
+      '\u1100',
+      '\u1161',
+      '\u11a8',
+      '\u094d',
+      '\u0600',
+      '\u0e33',
+      '🏽',
+      '🔥',
+    ),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  ),
+  maxLength: 40,
+});
+
+test('controls go, tab and newline stay, CRLF becomes a newline', () => {
+  assert.equal(stripControls('a\u001b[31mb\u0007\u009b\u007f\0'), 'a[31mb');
+  assert.equal(stripControls('a\tb\r\nc\rd\n'), 'a\tb\ncd\n');
+  assert.equal(stripControls('WFR-x\u202egnp\u2066y\u2069'), 'WFR-xgnpy');
+  assert.equal(stripControls('zero\u200dwidth joiner, ü, 修, 🔥 stay'), 'zero\u200dwidth joiner, ü, 修, 🔥 stay');
+});
+
+test('nothing that controls a terminal survives, and everything else does', () => {
+  fc.assert(
+    fc.property(anyUnits, (text) => {
+      const isControl = (unit: number): boolean =>
+        (unit < 0x20 && unit !== 9 && unit !== 10) ||
+        (unit >= 0x7f && unit <= 0x9f) ||
+        (unit >= 0x20_2a && unit <= 0x20_2e) ||
+        (unit >= 0x20_66 && unit <= 0x20_69);
+      const kept = text.split('').filter((unit) => !isControl(unit.charCodeAt(0)));
+      assert.equal(stripControls(text), kept.join(''));
+    }),
+  );
+});
+
+test('a lone surrogate becomes U+FFFD and nothing else changes', () => {
+  assert.equal(wellFormed('cut \ud83d, \ude00, 😀'), 'cut \ufffd, \ufffd, 😀');
+  fc.assert(
+    fc.property(anyUnits, (text) => assert.equal(wellFormed(text), Buffer.from(text, 'utf8').toString('utf8'))),
+  );
+});
+
+test('a short text is not cut, a long one ends in an ellipsis and fits', () => {
+  assert.equal(truncate('abc', 3), 'abc');
+  assert.equal(truncate('abcd', 3), 'ab…');
+  assert.equal(truncate('abcd', 1), '…');
+  assert.equal(truncate('abcd', 0), '');
+  assert.equal(truncate('abcd', -5), '');
+  assert.equal(truncate('abcd', 3.9), 'ab…');
+  assert.equal(truncate('', 0), '');
+});
+
+test('a cut never tears apart what a reader sees as one character', () => {
+  assert.equal(truncate('🔥🔥', 3), '🔥…');
+  assert.equal(truncate('🔥🔥', 2), '…');
+  assert.equal(truncate(`${FAMILY} family`, 10), '…');
+  assert.equal(truncate(`${FAMILY} family`, FAMILY.length + 1), `${FAMILY}…`);
+  assert.equal(truncate('🇩🇪🇫🇷🇮🇹', 8), '🇩🇪…');
+  assert.equal(truncate('abcde\u0301f', 6), 'abcd…');
+  const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+  const bordersOf = (text: string, max: number): readonly number[] =>
+    [...segmenter.segment(text)].map(({ index }) => index).filter((index) => index < max);
+  const max = fc.integer({ min: 1, max: 60 });
+  fc.assert(
+    fc.property(clusters, max, (text, most) => {
+      const cut = truncate(text, most);
+      if (text.length <= most) return assert.equal(cut, text);
+      assert.ok(cut.length <= most && cut.endsWith('…') && text.startsWith(cut.slice(0, -1)));
+      assert.ok(bordersOf(text, most).includes(cut.length - 1), `torn at ${cut.length - 1}`);
+      assert.doesNotMatch(cut, /\u200d…$/, 'no joiner is left dangling');
+    }),
+    { numRuns: 10_000 },
+  );
+  fc.assert(
+    fc.property(sound, max, (text, most) => {
+      const cut = truncate(text, most);
+      if (text.length > most)
+        assert.equal(cut, `${text.slice(0, bordersOf(text, most).at(-1))}…`, 'no more than needed');
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+test('cutting a flood of marks or half flags takes one pass', () => {
+  assert.equal(truncate(`a${'\u0301'.repeat(300_000)}`, 250_000), '…');
+  assert.equal(truncate('🇩🇪'.repeat(100_000), 300_003).length, 300_001);
+});
+
+const goalsPath = '../shared/cases/J01-lone-surrogate/goals.txt';
+
+test(
+  'the goals of case J01, cut anywhere, hold no half character',
+  { skip: !existsSync(goalsPath) && `${goalsPath} is absent` },
+  () => {
+    const goals = readFileSync(goalsPath, 'utf8').trimEnd().split('\n');
+    assert.ok(goals.length > 2);
+    for (const goal of [...goals, goals.join(' ')]) {
+      for (let max = 1; max <= 64; max += 1) {
+        const cut = truncate(goal, max);
+        assert.ok(cut.isWellFormed() && cut.length <= max);
+      }
+    }
+  },
+);
+
+test('width is counted in terminal columns', () => {
+  const widths: readonly (readonly [string, number])[] = [
+    ['', 0],
+    ['abc', 3],
+    ['äöü', 3],
+    ['修复登录', 8],
+    ['긴제목', 6],
+    ['\u1112\u1161\u11ab', 2],
+    ['ｆｕｌｌ', 8],
+    ['ｶﾅ', 2],
+    ['e\u0301', 1],
+    ['\u0301', 0],
+    ['a\u200bb\ufeff', 2],
+    ['a\tb\n', 2],
+    ['🔥', 2],
+    [FAMILY, 2],
+    [RAINBOW, 2],
+    ['👍🏽', 2],
+    ['☝🏽', 2],
+    ['🏽', 2],
+    ['🇩🇪🇫🇷', 4],
+    ['1\ufe0f\u20e3', 2],
+    ['❤', 1],
+    ['❤\ufe0f', 2],
+    ['a\ufe0f', 1],
+    ['✅ done', 7],
+    ['…', 1],
+    ['\ud83d', 1],
+    ['कि', 2],
+    ['न\u0947', 1],
+    ['𠀀', 2],
+  ];
+  for (const [text, width] of widths) assert.equal(displayWidth(text), width, JSON.stringify(text));
+});
+
+test('width never exceeds two columns a code point and adds up over a space', () => {
+  fc.assert(
+    fc.property(clusters, clusters, (a, b) => {
+      assert.ok(displayWidth(a) >= 0 && displayWidth(a) <= [...a].length * 2);
+      assert.equal(displayWidth(`${a} |${b}`), displayWidth(`${a} `) + displayWidth(`|${b}`));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('padding reaches the wanted column and never cuts', () => {
+  assert.equal(padEnd('修', 4), '修  ');
+  assert.equal(padEnd('abcdef', 3), 'abcdef');
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 0, max: 80 }), (text, columns) => {
+      const padded = padEnd(text, columns);
+      assert.ok(padded.startsWith(text));
+      assert.equal(displayWidth(padded), Math.max(columns, displayWidth(text)));
+    }),
+  );
+});
+
+test('one line has no breaks, no runs of space and no edges', () => {
+  assert.equal(oneLine('  a\n\n\tb \r\n c\t'), 'a b c');
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const line = oneLine(text);
+      assert.doesNotMatch(line, /[^\S ]|  |^ | $/);
+      assert.equal(line.replaceAll(' ', ''), text.replaceAll(/\s/g, ''));
+    }),
+  );
+});
+
+test('near names are found, closest first', () => {
+  const verbs = ['status', 'start', 'stop', 'show', 'list', 'resume', 'handoff', 'checkpoint', 'restore', 'doctor'];
+  assert.deepEqual(nearest('stauts', verbs), ['status', 'start']);
+  assert.deepEqual(nearest('STATUS', verbs), ['status']);
+  assert.deepEqual(nearest('stat', verbs, 2), ['status', 'start']);
+  assert.deepEqual(nearest('chekpiont', verbs), ['checkpoint']);
+  assert.deepEqual(nearest('restroe', verbs), ['restore']);
+  assert.deepEqual(nearest('hand', verbs), ['handoff']);
+  assert.deepEqual(nearest('sto', verbs), ['stop']);
+  assert.deepEqual(nearest('stat', ['a', 'xstat', 'stat', 'stat']), ['stat', 'xstat']);
+  assert.equal(nearest('st', verbs).length, 3);
+});
+
+test('a far name is not offered', () => {
+  const verbs = ['status', 'list', 'rm'];
+  for (const word of ['', 'x', 'xy', 'deploy', 'l', 'completely different', 'a'.repeat(500)]) {
+    assert.deepEqual(nearest(word, verbs), [], word);
+  }
+});
+
+test('one typing slip in a word of four letters or more is forgiven', () => {
+  const word = fc.stringMatching(/^[a-z]{4,12}$/);
+  fc.assert(
+    fc.property(
+      word,
+      fc.nat({ max: 11 }),
+      fc.constantFrom('drop', 'double', 'swap', 'replace'),
+      (name, place, slip) => {
+        const at = place % (name.length - 1);
+        const [before, hit, next, rest] = [name.slice(0, at), name.charAt(at), name.charAt(at + 1), name.slice(at + 2)];
+        const middle = { drop: next, double: hit + hit + next, swap: next + hit, replace: `7${next}` }[slip];
+        assert.deepEqual(nearest(before + middle + rest, [name, '0123456789']), [name]);
+      },
+    ),
+  );
+});

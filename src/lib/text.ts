@@ -1,0 +1,192 @@
+/**
+ * Makes a text safe to show on a terminal: C0 and C1 control characters go, except tab and newline, and so do the
+ * characters that reorder what is shown (U+202A to U+202E, U+2066 to U+2069). CRLF becomes a newline.
+ */
+export function stripControls(text: string): string {
+  return text.replaceAll(/(?![\t\n])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '');
+}
+
+/** The text with each lone surrogate replaced by U+FFFD, so that it can be written as UTF-8 and read by anybody. */
+export function wellFormed(text: string): string {
+  return text.toWellFormed();
+}
+
+/**
+ * The text itself when it has at most `max` UTF-16 code units, else its beginning and `…`, together at most `max`. It
+ * is never cut inside what a reader sees as one character: a surrogate pair, a letter with its marks, an emoji
+ * sequence. When not even the first one fits, only `…` is left, and nothing when `max` is below 1.
+ */
+export function truncate(text: string, max: number): string {
+  if (text.length <= max) return text;
+  if (max < 1) return '';
+  let end = Math.floor(max) - 1;
+  while (end > 0 && !isBorder(text, end)) end -= 1;
+  return `${text.slice(0, end)}…`;
+}
+
+/**
+ * How many columns a text takes on a terminal: 2 for East Asian wide characters and emoji, 0 for controls and for marks
+ * that combine with the character before, else 1.
+ */
+export function displayWidth(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length;
+  let width = 0;
+  let base = '';
+  let baseWidth = 0;
+  let joined = false;
+  let halfFlag = false;
+  for (const character of text) {
+    const grows = baseWidth === 1 && (character === EMOJI_STYLE ? /^\p{Emoji}/u : SKIN_CARRIER).test(base);
+    if (character === EMOJI_STYLE || (SKIN_TONE.test(character) && SKIN_CARRIER.test(base))) {
+      // A character that is narrow by itself is drawn as an emoji because of this one.
+      if (grows) width += 1;
+      if (grows) baseWidth = 2;
+    } else if (NO_COLUMN.test(character)) {
+      joined = character === JOINER;
+    } else if (joined && /^\p{Extended_Pictographic}/u.test(character)) {
+      joined = false;
+    } else if (halfFlag && HALF_FLAG.test(character)) {
+      halfFlag = false;
+    } else {
+      base = character;
+      baseWidth = TWO_COLUMNS.test(character) ? 2 : 1;
+      width += baseWidth;
+      joined = false;
+      halfFlag = HALF_FLAG.test(character);
+    }
+  }
+  return width;
+}
+
+/** The text with spaces behind it up to `columns` terminal columns; unchanged when it is wider. */
+export function padEnd(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - displayWidth(text)));
+}
+
+/** The text on one line: each run of white space, newlines and tabs too, becomes one space, and the edges are trimmed. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/**
+ * The candidates that somebody who typed `word` may have meant, closest first, at most `max`. Close is a candidate that
+ * begins with the word, or that differs by few insertions, deletions, replacements or swaps of neighbours, regardless
+ * of case: one for words of up to 3 characters, two up to 6, else three. Where there are closer ones, those that are
+ * off by two more are left out.
+ */
+export function nearest(word: string, candidates: readonly string[], max = 3): string[] {
+  const wanted = word.toLowerCase();
+  // Nobody mistypes a name this long; a pasted text is not worth comparing.
+  if (wanted.length > 128) return [];
+  const limit = Math.min(3, Math.ceil(wanted.length / 3));
+  const found: { readonly candidate: string; readonly distance: number }[] = [];
+  for (const candidate of new Set(candidates)) {
+    const other = candidate.toLowerCase();
+    const begun = wanted.length > 1 && other.startsWith(wanted);
+    const distance = begun ? Math.min(1, other.length - wanted.length) : editDistance(wanted, other, limit);
+    if (distance <= limit && distance < Math.max(wanted.length, other.length)) found.push({ candidate, distance });
+  }
+  const closest = Math.min(...found.map(({ distance }) => distance));
+  return found
+    .filter(({ distance }) => distance <= closest + 1)
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, max)
+    .map(({ candidate }) => candidate);
+}
+
+/**
+ * Optimal string alignment distance, given up at anything above `limit`: insertions, deletions, replacements and swaps
+ * of two neighbours, none of them edited again.
+ */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  let beforeLast: readonly number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const replaced = (last[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      let best = Math.min(replaced, (last[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1);
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        best = Math.min(best, (beforeLast[column - 2] ?? 0) + 1);
+      }
+      current.push(best);
+    }
+    if (Math.min(...current) > limit) return limit + 1;
+    beforeLast = last;
+    last = current;
+  }
+  return last[b.length] ?? 0;
+}
+
+/**
+ * Whether a text may be cut before the code unit at `end`. These are the rules of UAX #29 for grapheme clusters, written
+ * out because the first use of `Intl.Segmenter` takes longer than an everyday verb.
+ */
+function isBorder(text: string, end: number): boolean {
+  const unitBefore = text.charCodeAt(end - 1);
+  const unitAfter = text.charCodeAt(end);
+  if (unitBefore < 0x80 && unitAfter < 0x80) return !(unitBefore === 0x0d && unitAfter === 0x0a);
+  if (isHighSurrogate(unitBefore) && isLowSurrogate(unitAfter)) return false;
+
+  const before = characterBefore(text, end);
+  const after = String.fromCodePoint(text.codePointAt(end) ?? 0);
+  if (STAYS_BEHIND.test(after) || before === JOINER || STAYS_BEFORE.test(before)) return false;
+  if (LEADING_JAMO.test(before) && HANGUL.test(after)) return false;
+  if (HALF_FLAG.test(before) && HALF_FLAG.test(after)) return halfFlagsBefore(text, end) % 2 === 0;
+  return !(/^\p{L}/u.test(after) && isLinked(text, end));
+}
+
+/** Whether the marks before `end` hold a virama, which ties a consonant to the next one (rule GB9c). */
+function isLinked(text: string, end: number): boolean {
+  // More marks than this on one letter are no writing.
+  for (let at = end, marks = 0; marks < 32; marks += 1) {
+    const mark = characterBefore(text, at);
+    if (VIRAMA.test(mark)) return true;
+    if (!STAYS_BEHIND.test(mark)) return false;
+    at -= mark.length;
+  }
+  return false;
+}
+
+function halfFlagsBefore(text: string, end: number): number {
+  let count = 0;
+  for (let at = end; HALF_FLAG.test(characterBefore(text, at)); at -= 2) count += 1;
+  return count;
+}
+
+/** The code point that ends before `end`, as a string; empty at the beginning. */
+function characterBefore(text: string, end: number): string {
+  const isPair = isHighSurrogate(text.charCodeAt(end - 2)) && isLowSurrogate(text.charCodeAt(end - 1));
+  return text.slice(Math.max(0, end - (isPair ? 2 : 1)), end);
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd8_00 && unit <= 0xdb_ff;
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc_00 && unit <= 0xdf_ff;
+
+const JOINER = '\u200d';
+const EMOJI_STYLE = '\ufe0f';
+const HALF_FLAG = /^\p{Regional_Indicator}/u;
+const SKIN_TONE = /^\p{Emoji_Modifier}/u;
+const SKIN_CARRIER = /^\p{Emoji_Modifier_Base}/u;
+
+/** Marks and format characters, controls, and the Hangul vowels and finals that melt into the syllable before. */
+const NO_COLUMN = /^(?!\u00ad)[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u1160-\u11ff]/u;
+
+/** East_Asian_Width W and F of Unicode 16 (EastAsianWidth.txt), unassigned code points between them included. */
+const TWO_COLUMNS =
+  /^[\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
+
+/** What never begins a cluster: GCB Extend, SpacingMark, ZWJ, and Hangul vowels and finals. */
+const STAYS_BEHIND = /^[\p{Grapheme_Extend}\p{M}\p{Emoji_Modifier}\u200d\u0e33\u0eb3\u1160-\u11ff\ud7b0-\ud7fb]/u;
+
+/** What never ends a cluster: GCB Prepend. */
+const STAYS_BEFORE =
+  /^[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\u{110bd}\u{110cd}\u{111c2}\u{111c3}\u{113d1}\u{1193f}\u{11941}\u{11a3a}\u{11a84}-\u{11a89}\u{11d46}\u{11f02}]/u;
+
+const LEADING_JAMO = /^[\u1100-\u115f\ua960-\ua97c]/u;
+const HANGUL = /^[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]/u;
+
+/** Indic_Conjunct_Break=Linker of Unicode 16. */
+const VIRAMA =
+  /^[\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d\u1039\u17d2\u1a60\u1b44\u1bab\ua9c0\uaaf6\u{10a3f}\u{11133}\u{113d0}\u{1193e}\u{11a47}\u{11a99}\u{11f42}]/u;

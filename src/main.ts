@@ -1,0 +1,73 @@
+import { hostname, userInfo } from 'node:os';
+import { fstatSync } from 'node:fs';
+import { kinds } from './kinds/registry.gen.ts';
+import { runCommandLine } from './surfaces/cli/run.ts';
+import { allVerbs } from './surfaces/verbs.ts';
+import { version } from './version.gen.ts';
+
+/** The agents that run commands, and the variables by which they are known; the first one that is set may hold an id. */
+const agents: readonly { readonly name: string; readonly id?: string; readonly sign: string }[] = [
+  { name: 'claude-code', id: 'CLAUDE_CODE_SESSION_ID', sign: 'CLAUDECODE' },
+  { name: 'codex', id: 'CODEX_THREAD_ID', sign: 'CODEX_SANDBOX' },
+  { name: 'gemini-cli', sign: 'GEMINI_CLI' },
+  { name: 'cursor', sign: 'CURSOR_AGENT' },
+  { name: 'opencode', sign: 'OPENCODE' },
+];
+
+const { env } = process;
+
+const actor = (): string => {
+  const named = env['STINT_ACTOR'];
+  if (named !== undefined && named !== '') return clean(named);
+  for (const { name, id, sign } of agents) {
+    const known = id === undefined ? undefined : env[id];
+    if (known !== undefined && known !== '') return clean(`${name}/${known}`);
+    if (env[sign] !== undefined && env[sign] !== '') return name;
+  }
+  return clean(`${user()}@${env['STINT_HOST'] ?? hostname()}`);
+};
+
+const user = (): string => {
+  const named = env['USER'] ?? env['LOGNAME'] ?? env['USERNAME'];
+  if (named !== undefined && named !== '') return named;
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
+};
+
+/** What the environment says is text from outside. */
+const clean = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cs}]/gu, '').slice(0, 200);
+
+const now = (): string =>
+  new Date(env['STINT_NOW'] === undefined || env['STINT_NOW'] === '' ? Date.now() : env['STINT_NOW']).toISOString();
+
+const finish = (code: number): void => {
+  // The store stays open: closing it would cost more syncs than leaving does.
+  process.exitCode = code;
+  process.exit();
+};
+
+const main = async (): Promise<void> => {
+  finish(
+    await runCommandLine({
+      argv: process.argv.slice(2),
+      cwd: process.cwd(),
+      env,
+      verbs: allVerbs,
+      kinds,
+      version,
+      now,
+      actor,
+      colour: fstatSync(1).isCharacterDevice() && (env['NO_COLOR'] ?? '') === '',
+    }),
+  );
+};
+
+main().catch((error: unknown) => {
+  process.stderr.write(
+    `stint: a bug of ours: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+  finish(1);
+});

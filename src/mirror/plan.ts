@@ -1,0 +1,18 @@
+/** What is to be done about a mirror's file. */
+export type MirrorAction =
+  /** The file is the newest version. */
+  | 'keep'
+  /** There is no file, or it is an older version (a checkout, a merge): write the newest. */
+  | 'write'
+  /** Somebody else wrote it: set it aside, then write the newest. */
+  | 'set-aside';
+
+/**
+ * Compares a mirror's newest version with the file that was found. Digests are hex SHA-256; `found` is null where there is
+ * no file; `history` holds the digests of every version that was ever made.
+ */
+export const planMirror = (wanted: string, found: string | null, history: readonly string[]): MirrorAction => {
+  if (found === wanted) return 'keep';
+  if (found === null || history.includes(found)) return 'write';
+  return 'set-aside';
+};

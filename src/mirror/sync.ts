@@ -1,0 +1,186 @@
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Kinds } from '../kernel/kind.ts';
+import type { MirrorRecord, Places, Store } from '../kernel/ports.ts';
+import { createFileAtomic, errnoCode } from '../lib/atomic-file.ts';
+import { confine } from '../lib/confine.ts';
+import { sha256Bytes } from '../lib/sha256.ts';
+import { planMirror } from './plan.ts';
+
+/** Where mirrors are made, and from what. */
+export interface MirrorWorld {
+  readonly store: Store;
+  readonly kinds: Kinds;
+  readonly places: Places;
+}
+
+/** What a mirror's file is found to be; `current` is right, the others are not. */
+export interface MirrorState {
+  readonly record: MirrorRecord;
+  readonly path: string;
+  readonly state: 'current' | 'missing' | 'stale' | 'drifted' | 'unreadable';
+}
+
+/**
+ * Brings the mirrors of a session up to date after a writing verb, and with them every mirror that an interrupted verb has
+ * left unwritten. A failure never fails the verb: it is answered as a warning, and the next verb tries again.
+ */
+export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[]): Promise<readonly string[]> => {
+  const warnings: string[] = [];
+  for (const session of sessions) {
+    try {
+      await makeFolder(world, session);
+    } catch (error) {
+      warnings.push(warningOf('the folder of ' + session, error));
+    }
+  }
+  const records = [
+    ...(await Promise.all(sessions.map((session) => world.store.mirrors({ session })))).flat(),
+    ...(await world.store.mirrors({ unwritten: true })),
+  ];
+  for (const record of new Map(records.map((one) => [`${one.place}/${one.path}`, one])).values()) {
+    try {
+      warnings.push(...(await syncMirror(world, record)));
+    } catch (error) {
+      warnings.push(warningOf(record.path, error));
+    }
+  }
+  return warnings;
+};
+
+/** What the files of a session's mirrors are found to be; nothing is changed. */
+export const inspectMirrors = async (world: MirrorWorld, session: string): Promise<readonly MirrorState[]> => {
+  const states: MirrorState[] = [];
+  for (const record of await world.store.mirrors({ session })) {
+    const path = await pathOf(world, record);
+    const found = path === undefined ? undefined : digestOf(path);
+    const history = await world.store.mirrorDigests(record.place, record.path);
+    states.push({
+      record,
+      path: path ?? record.path,
+      state: found === undefined ? 'unreadable' : stateOf(record.digest, found, history),
+    });
+  }
+  return states;
+};
+
+const stateOf = (wanted: string, found: string | null, history: readonly string[]): MirrorState['state'] => {
+  const action = planMirror(wanted, found, history);
+  if (action === 'keep') return 'current';
+  if (action === 'set-aside') return 'drifted';
+  return found === null ? 'missing' : 'stale';
+};
+
+const syncMirror = async (world: MirrorWorld, record: MirrorRecord): Promise<readonly string[]> => {
+  const path = await pathOf(world, record);
+  if (path === undefined) return [`${record.path} leads out of the checkout: it was not written`];
+  if (record.stamp !== null && record.stamp === stampOf(path)) return [];
+
+  const content = await contentOf(world, record);
+  const history = await world.store.mirrorDigests(record.place, record.path);
+  const warnings: string[] = [];
+  await world.store.settleMirror(record, () => {
+    const found = digestOf(path);
+    if (found === undefined) throw new Error('it is no regular file');
+    const action = planMirror(record.digest, found, history);
+    if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found));
+    if (action !== 'keep') replaceFile(path, content);
+    return stampOf(path);
+  });
+  return warnings;
+};
+
+/** The content of a mirror's newest version, made from its event. */
+const contentOf = async ({ store }: MirrorWorld, record: MirrorRecord): Promise<string> => {
+  const session = await store.load(record.session);
+  const mirror = session?.folded
+    .mirrors(session.common)
+    .find((one) => one.path === record.path && one.source === record.source);
+  const event = await store.event(record.session, record.source);
+  if (mirror === undefined || event === undefined) throw new Error(`event ${record.source} is not there`);
+  return mirror.render(event);
+};
+
+/** The file of a mirror; undefined where a link leads it out of its checkout. */
+const pathOf = async ({ store, places }: MirrorWorld, record: MirrorRecord): Promise<string | undefined> => {
+  const row = await store.read(record.session);
+  return confine(places.homeOf({ place: record.place, branch: row?.row.branch ?? null }).root, record.path);
+};
+
+/** The session's own folder; the folder that holds all of them keeps itself out of git when it is made here. */
+const makeFolder = async ({ store, kinds, places }: MirrorWorld, session: string): Promise<void> => {
+  const read = await store.read(session);
+  const kind = read === undefined ? undefined : kinds.get(read.row.kind);
+  if (read === undefined || kind === undefined) return;
+  const { root } = places.homeOf(read.row);
+  const folder = confine(root, kind.folder(read.row.name));
+  if (folder === undefined) throw new Error('it leads out of the checkout');
+  if (existsSync(folder)) return;
+  const parent = dirname(folder);
+  mkdirSync(parent, { recursive: true });
+  // An empty folder is one that was made here, perhaps by a verb that was interrupted before this line.
+  if (readdirSync(parent).length === 0) createFileAtomic(join(parent, '.gitignore'), '*\n');
+  mkdirSync(folder, { recursive: true });
+};
+
+/** What a file looks like from outside: size, time of change and number; null where there is none. */
+const stampOf = (path: string): string | null => {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? null : `${found.size}:${found.mtimeNs}:${found.ino}`;
+};
+
+/** The digest of a file; null where there is none, undefined where it cannot be read. */
+const digestOf = (path: string): string | null | undefined => {
+  try {
+    return sha256Bytes(readFileSync(path));
+  } catch (error) {
+    return errnoCode(error) === 'ENOENT' ? null : undefined;
+  }
+};
+
+/** Keeps what somebody else wrote beside the file, under a name made of its content. */
+const setAside = (path: string, digest: string): string => {
+  const kept = `${path}.kept-${digest.slice(0, 8)}`;
+  if (!existsSync(kept)) {
+    try {
+      linkSync(path, kept);
+    } catch {
+      copyFileSync(path, kept);
+    }
+  }
+  return `${basename(path)} had been changed by somebody else; that version is kept as ${basename(kept)}`;
+};
+
+/**
+ * Replaces a file by a synced temporary one. Mirrors are written under the store's write lock, so the temporary file has
+ * one name: what an interrupted verb has left there is overwritten.
+ */
+const replaceFile = (path: string, content: string): void => {
+  mkdirSync(dirname(path), { recursive: true });
+  const temporary = join(dirname(path), `.${basename(path)}.stint.tmp`);
+  const file = openSync(temporary, 'w');
+  try {
+    const bytes = Buffer.from(content);
+    for (let offset = 0; offset < bytes.length;) offset += writeSync(file, bytes, offset);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+};
+
+const warningOf = (what: string, error: unknown): string =>
+  `${what} could not be written (${error instanceof Error ? error.message : String(error)}); the next verb tries again, or: stint rebuild`;

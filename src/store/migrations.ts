@@ -1,0 +1,89 @@
+/**
+ * The schema of a SQLite store, as numbered steps that only go forward. A step that was released is never edited; the
+ * number of the newest one is the store's `PRAGMA user_version`.
+ */
+export const migrations: readonly string[] = [
+  `
+CREATE TABLE meta (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT;
+
+-- One row a session: columns for lists, and projections of its events, which are made anew where the checksum fails.
+CREATE TABLE session (
+  key TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('active', 'closed')),
+  outcome TEXT,
+  branch TEXT,
+  place TEXT NOT NULL,
+  worktree TEXT NOT NULL,
+  position TEXT NOT NULL,
+  started_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  closed_at TEXT,
+  seq INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  hash TEXT NOT NULL,
+  common TEXT NOT NULL,
+  view TEXT NOT NULL,
+  view_version TEXT NOT NULL,
+  checksum INTEGER NOT NULL,
+  snapshot TEXT,
+  snapshot_seq INTEGER NOT NULL,
+  snapshot_version INTEGER NOT NULL,
+  snapshot_checksum INTEGER NOT NULL,
+  tail_bytes INTEGER NOT NULL
+) STRICT;
+CREATE INDEX session_name ON session (name);
+CREATE INDEX session_active ON session (kind, branch) WHERE status = 'active';
+
+CREATE TABLE event (
+  id INTEGER PRIMARY KEY,
+  session TEXT NOT NULL REFERENCES session (key),
+  seq INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  v INTEGER NOT NULL,
+  lifecycle INTEGER NOT NULL,
+  at TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  place TEXT NOT NULL,
+  cause TEXT NOT NULL,
+  data TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  UNIQUE (session, seq)
+) STRICT;
+CREATE INDEX event_lifecycle ON event (session, seq) WHERE lifecycle = 1;
+CREATE TRIGGER event_is_immutable BEFORE UPDATE ON event BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
+CREATE TRIGGER event_is_kept BEFORE DELETE ON event BEGIN SELECT RAISE(ABORT, 'events are kept'); END;
+
+CREATE TABLE request (
+  id TEXT PRIMARY KEY,
+  verb TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  answer TEXT NOT NULL,
+  at TEXT NOT NULL
+) STRICT;
+CREATE INDEX request_at ON request (at);
+
+-- Every version that was made of each mirror; stamp is what the file looked like when it was last known to be right.
+CREATE TABLE mirror (
+  id INTEGER PRIMARY KEY,
+  session TEXT NOT NULL REFERENCES session (key),
+  place TEXT NOT NULL,
+  path TEXT NOT NULL,
+  source INTEGER NOT NULL,
+  digest TEXT NOT NULL,
+  stamp TEXT,
+  at TEXT NOT NULL
+) STRICT;
+CREATE INDEX mirror_version ON mirror (place, path);
+CREATE INDEX mirror_session ON mirror (session);
+CREATE INDEX mirror_unwritten ON mirror (place, path) WHERE stamp IS NULL;
+`,
+];
+
+/** The schema version that this program reads and writes. */
+export const schemaVersion = migrations.length;

@@ -1,0 +1,68 @@
+import { refuse, type Refusal } from '../kernel/refusal.ts';
+import type { Place, Places } from '../kernel/ports.ts';
+import type { FileProblem } from '../lib/atomic-file.ts';
+import { basename } from 'node:path';
+import { err, ok, type Result } from '../lib/result.ts';
+import { sha256 } from '../lib/sha256.ts';
+import { listCheckouts, type Checkout } from './checkout.ts';
+import { ensurePlace, readPlace } from './place.ts';
+
+/** The places of a project, seen from one checkout. The other checkouts are only looked for when a session is not from here. */
+export const createPlaces = (checkout: Checkout, freshId: () => string): Result<Places, Refusal> => {
+  const read = readPlace(checkout.placeFolder);
+  if (!read.ok) return err(refuseFolder(read.error));
+  const here: Place = {
+    id: read.value,
+    root: checkout.root,
+    worktree: checkout.worktree,
+    branch: checkout.branch,
+    label: checkout.head?.slice(0, 12) ?? basename(checkout.root),
+  };
+  let others: readonly Place[] | undefined;
+  const all = (): readonly Place[] => {
+    others ??= listCheckouts(checkout).map((listed) => ({
+      id: listed.placeId,
+      root: listed.root,
+      worktree: listed.worktree,
+      branch: listed.branch,
+      label: basename(listed.root),
+    }));
+    return others;
+  };
+  let claimed = read.value;
+  return ok({
+    here,
+    claim: () => {
+      if (claimed !== null) return ok(claimed);
+      const made = ensurePlace(checkout.placeFolder, freshId());
+      if (!made.ok) {
+        const refusal = refuseFolder(made.error);
+        // A checkout that may not be written, used with a store elsewhere, goes by its path.
+        return refusal.code === 'damaged' ? err(refusal) : ok(`at-${sha256(checkout.root).slice(0, 24)}`);
+      }
+      claimed = made.value;
+      return made;
+    },
+    homeOf: (session) => {
+      if (session.place === claimed) return here;
+      const places = all();
+      return (
+        places.find((place) => place.id === session.place) ??
+        places.find((place) => place.branch !== null && place.branch === session.branch) ??
+        places.find((place) => place.worktree === 'main') ??
+        here
+      );
+    },
+  });
+};
+
+/** A folder that cannot be used, as a refusal that names it and the way out. */
+export const refuseFolder = ({ path, problem, code }: FileProblem): Refusal =>
+  code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
+    ? refuse('invariant-unmet', `The store folder cannot be written: ${path} ${problem}.`, {
+        expected: 'a store folder that this process may write',
+        hint: 'make the folder writable, or name another store with --store or STINT_STORE',
+      })
+    : refuse('damaged', `${path} ${problem}.`, {
+        hint: 'put it right, or name another store with --store or STINT_STORE',
+      });

@@ -1,0 +1,56 @@
+import * as v from 'valibot';
+import { resolve } from '../kernel/address.ts';
+import { objectsAt, table, textAt } from '../kernel/answer.ts';
+import { sessionField } from '../kernel/fields.ts';
+import { defineVerb } from '../kernel/verb.ts';
+import { err, ok } from '../lib/result.ts';
+import { inspectMirrors, syncMirrors } from '../mirror/sync.ts';
+
+export const rebuild = defineVerb({
+  name: 'rebuild',
+  summary: 'Make rows, views and mirror files anew from the events.',
+  details: `For one session, or for all. Files that somebody else has changed are kept beside the rebuilt ones. Nothing is appended to the log; a session that needs nothing is left as it is.`,
+  examples: ['stint rebuild', 'stint rebuild --session review:2026-03-17-main'],
+  input: v.strictObject({ session: sessionField }),
+  positionals: ['session'],
+  does: {
+    maintains: async (world, input) => {
+      const { readOnly } = world.store;
+      if (readOnly !== undefined) return err({ refusal: readOnly });
+      const only = input.session === undefined ? undefined : await resolve(world, input.session, undefined);
+      if (only?.ok === false) return err({ refusal: only.error });
+      const keys = only === undefined ? (await world.store.rows({})).map((row) => row.key) : [only.value.key];
+      const sessions = [];
+      const warnings: string[] = [];
+      for (const key of keys) {
+        const rebuilt = await world.store.rebuild(key);
+        const before = await inspectMirrors(world, key);
+        warnings.push(...(await syncMirrors(world, [key])));
+        const files = before.filter(({ state }) => state !== 'current').map(({ record }) => record.path);
+        sessions.push({
+          session: key,
+          rebuilt: rebuilt.ok && rebuilt.value,
+          files,
+          problem: rebuilt.ok ? null : rebuilt.error.message,
+        });
+      }
+      return ok({ sessions, ...(warnings.length === 0 ? {} : { warnings }) });
+    },
+  },
+  text: (answer) => {
+    const sessions = objectsAt(answer, 'sessions');
+    if (sessions.length === 0) return 'there is nothing to rebuild';
+    return table(
+      sessions.map((session) => {
+        const files = session['files'];
+        const count = Array.isArray(files) ? files.length : 0;
+        const problem = textAt(session, 'problem');
+        return [
+          textAt(session, 'session'),
+          problem !== '' ? problem : session['rebuilt'] === true ? 'rebuilt from its events' : 'as its events say',
+          `${count} ${count === 1 ? 'file' : 'files'} written`,
+        ];
+      }),
+    );
+  },
+});

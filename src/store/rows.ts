@@ -1,0 +1,143 @@
+import type { Json } from '../lib/canonical-json.ts';
+import { checksum } from '../lib/checksum.ts';
+import type { Common } from '../kernel/common.ts';
+import type { Kind, Unreadable } from '../kernel/kind.ts';
+import type { ReadSession, SessionRow } from '../kernel/ports.ts';
+import { absentSession, findUnknownType, viewOfSession, type OpenedSession, type Session } from '../kernel/session.ts';
+import type { View } from '../kernel/view.ts';
+
+/** A session as a backend keeps it: columns, and projections that carry version and checksum. */
+export interface StoredSession extends SessionRow {
+  readonly hash: string;
+  /** JSON of the common state. */
+  readonly common: string;
+  /** JSON of the view. */
+  readonly view: string;
+  readonly viewVersion: string;
+  readonly checksum: number;
+  readonly snapshot: string | null;
+  readonly snapshotSeq: number;
+  readonly snapshotVersion: number;
+  readonly snapshotChecksum: number;
+  /** Size of the lifecycle events since the snapshot, in UTF-16 code units of their data. */
+  readonly tailBytes: number;
+}
+
+/** Raised when the kernel's part of the view or the common state changes its shape. */
+const kernelVersion = 1;
+
+/** The version of a stored view: the kernel's and the kind's shape. */
+export const viewVersionOf = (kind: Kind): string => `${kernelVersion}.${kind.stateVersion}`;
+
+/** A tail below this size is not worth a snapshot. */
+const smallestTail = 4096;
+
+/** The row of a session after it was written. `added` is the size of the lifecycle events that were appended. */
+export const sessionToStored = (
+  session: OpenedSession,
+  before: StoredSession | undefined,
+  added: number,
+): StoredSession => {
+  const { common, kind } = session;
+  const view = viewOfSession(session);
+  const commonText = JSON.stringify(common);
+  const viewText = JSON.stringify(view);
+  return {
+    key: common.key,
+    kind: common.kind,
+    name: common.name,
+    status: common.status,
+    outcome: common.outcome,
+    branch: common.branch,
+    place: common.place,
+    worktree: common.worktree,
+    position: view.position,
+    startedAt: common.startedAt,
+    updatedAt: common.updatedAt,
+    closedAt: common.closedAt,
+    seq: common.seq,
+    revision: common.revision,
+    hash: session.hash,
+    common: commonText,
+    view: viewText,
+    viewVersion: viewVersionOf(kind),
+    checksum: checksumOf(session.hash, commonText, viewText),
+    ...snapshotOf(session, before, (before?.tailBytes ?? 0) + added),
+  };
+};
+
+/** A snapshot is taken when the tail has outgrown the last one: so appending costs O(1), and loading O(state). */
+const snapshotOf = (
+  session: OpenedSession,
+  before: StoredSession | undefined,
+  tail: number,
+): Pick<StoredSession, 'snapshot' | 'snapshotSeq' | 'snapshotVersion' | 'snapshotChecksum' | 'tailBytes'> => {
+  if (tail < Math.max(smallestTail, before?.snapshot?.length ?? 0)) {
+    return {
+      snapshot: before?.snapshot ?? null,
+      snapshotSeq: before?.snapshotSeq ?? 0,
+      snapshotVersion: before?.snapshotVersion ?? 0,
+      snapshotChecksum: before?.snapshotChecksum ?? 0,
+      tailBytes: tail,
+    };
+  }
+  const snapshot = session.folded.freeze();
+  return {
+    snapshot,
+    snapshotSeq: session.common.seq,
+    snapshotVersion: session.kind.stateVersion,
+    snapshotChecksum: checksum(snapshot),
+    tailBytes: 0,
+  };
+};
+
+const checksumOf = (hash: string, common: string, view: string): number => checksum(hash, common, view);
+
+/** Whether the projections of a row are what was written, by a program with the same shapes. */
+export const isIntact = (stored: StoredSession, kind: Kind): boolean =>
+  stored.viewVersion === viewVersionOf(kind) && stored.checksum === checksumOf(stored.hash, stored.common, stored.view);
+
+/** The session of a row before its tail: thawed where a snapshot holds, else empty; undefined where the row is not intact. */
+export const storedToSession = (
+  stored: StoredSession,
+  kind: Kind,
+): { readonly session: Session; readonly after: number } | undefined => {
+  if (!isIntact(stored, kind)) return undefined;
+  const base = { ...absentSession(kind, stored.key), common: parseCommon(stored), hash: stored.hash };
+  const holds =
+    stored.snapshot !== null &&
+    stored.snapshotVersion === kind.stateVersion &&
+    stored.snapshotChecksum === checksum(stored.snapshot);
+  if (!holds || stored.snapshot === null) return { session: base, after: 0 };
+  const snapshot: Json = JSON.parse(stored.snapshot);
+  return { session: { ...base, folded: kind.thaw(snapshot) }, after: stored.snapshotSeq };
+};
+
+/** The common state of a row whose checksum holds. */
+export const parseCommon = (stored: StoredSession): Common => JSON.parse(stored.common);
+
+/** A row as it is read, from its stored view. */
+export const storedToRead = (stored: StoredSession, unreadable: Unreadable | undefined): ReadSession => {
+  const common = parseCommon(stored);
+  const view: View = JSON.parse(stored.view);
+  return { row: stored, reason: common.reason, notes: common.notes, view, unreadable };
+};
+
+/** A folded session as it is read. */
+export const sessionToRead = (session: OpenedSession): ReadSession => {
+  const { common } = session;
+  const view = viewOfSession(session);
+  return {
+    row: { ...common, position: view.position },
+    reason: common.reason,
+    notes: common.notes,
+    view,
+    unreadable: session.unreadable,
+  };
+};
+
+/** What makes a session read-only for this program, told from the types of its events; `seq` is 0 until it is looked up. */
+export const unreadableOf = (kind: Kind, common: Common): Unreadable | undefined => {
+  const unknown = findUnknownType(kind, common);
+  return unknown === undefined ? undefined : { ...unknown, seq: 0, reason: 'newer' };
+};

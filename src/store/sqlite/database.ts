@@ -1,0 +1,210 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { readFileSync, readlinkSync, statSync } from 'node:fs';
+import { StoreFailure } from '../../kernel/ports.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
+
+/** An open SQLite database: prepared statements kept by their text, and one kind of transaction. */
+export interface Database {
+  readonly path: string;
+  readonly all: (sql: string, ...values: readonly SQLInputValue[]) => readonly Row[];
+  readonly get: (sql: string, ...values: readonly SQLInputValue[]) => Row | undefined;
+  readonly run: (sql: string, ...values: readonly SQLInputValue[]) => void;
+  readonly each: (sql: string, ...values: readonly SQLInputValue[]) => Iterable<Row>;
+  readonly exec: (sql: string) => void;
+  /** One `BEGIN IMMEDIATE` transaction; rolled back unless the body says `commit`, and when it throws. Does not nest. */
+  readonly write: <Value>(body: () => { readonly commit: boolean; readonly value: Value }) => Value;
+  /** Reads that see one state. */
+  readonly snapshot: <Value>(body: () => Value) => Value;
+  readonly close: () => void;
+}
+
+/** The size, in bytes, from which on the log is emptied: reading it costs every verb, emptying it costs one verb 3 syncs. */
+const longestLog = 100 * 4120;
+
+/** A row as SQLite gives it. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** How long a writer waits for its turn, in milliseconds, before the store counts as busy. */
+export const patience = 10_000;
+
+/** How long one statement waits inside SQLite before the wait is taken up here, with jitter. */
+const statementTimeout = 500;
+
+/** The module, where this Node has it; without the warning that it is experimental. */
+const sqliteModule = () => {
+  const emitWarning = process.emitWarning.bind(process);
+  process.emitWarning = () => {};
+  try {
+    return process.getBuiltinModule('node:sqlite');
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+};
+
+/** Opens a database file. The timeout is set before anything else: a pragma that meets another process would fail. */
+export const openDatabase = (
+  path: string,
+  options: { readonly readOnly: boolean; readonly patience?: number },
+): Database => {
+  const deadline = options.patience ?? patience;
+  const { DatabaseSync } = sqliteModule();
+  const connection = translate(
+    path,
+    () => new DatabaseSync(path, { timeout: Math.min(statementTimeout, deadline), readOnly: options.readOnly }),
+  );
+  const statements = new Map<string, StatementSync>();
+  const statement = (sql: string): StatementSync => {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const fresh = connection.prepare(sql);
+    statements.set(sql, fresh);
+    return fresh;
+  };
+
+  /** Runs what may meet a lock again and again until the deadline. */
+  const patiently = <Value>(action: () => Value): Value => {
+    const start = performance.now();
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return action();
+      } catch (error) {
+        if (!isBusy(error) || performance.now() - start > deadline) throw asFailure(path, error);
+        sleep(Math.random() * Math.min(50, 2 ** attempt));
+      }
+    }
+  };
+
+  /**
+   * Empties the log once it has grown. SQLite's own checkpoint would not do it: every process that comes alone recovers the
+   * log, forgets how much of it was checkpointed, and appends to its end, so that each verb would read a longer one. A
+   * reader that still needs the log is not waited for.
+   */
+  const shortenLog = (): void => {
+    if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) < longestLog) return;
+    connection.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
+    connection.exec(`PRAGMA busy_timeout = ${statementTimeout}`);
+  };
+
+  const within = <Value>(begin: string, body: () => { readonly commit: boolean; readonly value: Value }): Value => {
+    patiently(() => connection.exec(begin));
+    try {
+      const { commit, value } = body();
+      if (commit) {
+        patiently(() => connection.exec('COMMIT'));
+        shortenLog();
+      } else connection.exec('ROLLBACK');
+      return value;
+    } catch (error) {
+      rollBack(connection);
+      throw asFailure(path, error);
+    }
+  };
+
+  return {
+    path,
+    all: (sql, ...values) => patiently(() => statement(sql).all(...values)),
+    get: (sql, ...values) => patiently(() => statement(sql).get(...values)),
+    run: (sql, ...values) => patiently(() => void statement(sql).run(...values)),
+    each: (sql, ...values) => translate(path, () => statement(sql).iterate(...values)),
+    exec: (sql) => patiently(() => connection.exec(sql)),
+    write: (body) => within('BEGIN IMMEDIATE', body),
+    snapshot: (body) => within('BEGIN', () => ({ commit: false, value: body() })),
+    close: () => connection.close(),
+  };
+};
+
+/** After some failures SQLite has rolled back by itself; what went wrong first is what counts. */
+const rollBack = (connection: DatabaseSync): void => {
+  try {
+    if (connection.isTransaction) connection.exec('ROLLBACK');
+  } catch {
+    // The transaction is gone either way.
+  }
+};
+
+const sleepCell = new Int32Array(new SharedArrayBuffer(4));
+
+const sleep = (milliseconds: number): void => void Atomics.wait(sleepCell, 0, 0, milliseconds);
+
+const translate = <Value>(path: string, action: () => Value): Value => {
+  try {
+    return action();
+  } catch (error) {
+    throw asFailure(path, error);
+  }
+};
+
+/** The primary result code of an error that SQLite raised (https://www.sqlite.org/rescode.html). */
+const codeOf = (error: unknown): number | undefined =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+
+const isBusy = (error: unknown): boolean => codeOf(error) === 5 || codeOf(error) === 6;
+
+/** What a failed statement means for the caller; anything else is a defect and stays what it is. */
+const asFailure = (path: string, error: unknown): unknown => {
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  const refusal = refusalOf(path, code, error instanceof Error ? error.message : '');
+  return refusal === undefined ? error : new StoreFailure(refusal, error);
+};
+
+const refusalOf = (path: string, code: number, message: string): Refusal | undefined => {
+  switch (code) {
+    case 5:
+    case 6: {
+      const holder = lockHolder(path);
+      return refuse(
+        'busy',
+        `The store ${path} is locked${holder === undefined ? '' : ` by ${holder}`}; waited ${patience / 1000} s.`,
+        {
+          hint: 'run the same command again',
+        },
+      );
+    }
+    case 8:
+      return refuseReadOnly(path);
+    case 10:
+      return refuse('damaged', `The store ${path} could not be read or written: ${message}.`, { hint: 'stint doctor' });
+    case 13:
+      return refuse('invariant-unmet', `There is no room left where the store ${path} is; nothing was changed.`, {
+        expected: 'free space on that disk',
+        hint: 'make room and run the same command again',
+      });
+    case 11:
+    case 26:
+      return refuse('damaged', `The store ${path} is damaged: ${message}.`, { hint: 'stint doctor' });
+    case 14:
+      return refuse('damaged', `The store ${path} cannot be opened: ${message}.`, { hint: 'stint doctor' });
+    default:
+      return undefined;
+  }
+};
+
+/** The refusal to write where the folder or the file is read-only. */
+export const refuseReadOnly = (path: string): Refusal =>
+  refuse('invariant-unmet', `The store ${path} cannot be written: its folder or file is read-only.`, {
+    expected: 'a store folder that this process may write',
+    hint: 'make the folder writable, or name another store with --store or STINT_STORE',
+  });
+
+/**
+ * Who holds the write lock, where the system tells: on Linux, `/proc/locks` names the process that locks byte 120 of the
+ * WAL index (https://www.sqlite.org/walformat.html, section 2.3.1) or the database file itself.
+ */
+const lockHolder = (path: string): string | undefined => {
+  try {
+    const inodes = [`${path}-shm`, path].flatMap((file) => {
+      const found = statSync(file, { throwIfNoEntry: false });
+      return found === undefined ? [] : [`:${found.ino}`];
+    });
+    for (const line of readFileSync('/proc/locks', 'utf8').split('\n')) {
+      const [, , , access, pid, file] = line.trim().split(/\s+/);
+      if (access !== 'WRITE' || pid === undefined || file === undefined || pid === String(process.pid)) continue;
+      if (!inodes.some((inode) => file.endsWith(inode))) continue;
+      return `process ${pid} (${readlinkSync(`/proc/${pid}/exe`).split('/').at(-1)})`;
+    }
+  } catch {
+    // Not Linux, or not allowed to look.
+  }
+  return undefined;
+};

@@ -1,0 +1,80 @@
+import type { StoredEvent } from '../../kernel/event.ts';
+import type { MirrorRecord } from '../../kernel/ports.ts';
+import type { OpenedSession, Session } from '../../kernel/session.ts';
+import { isOpened } from '../../kernel/session.ts';
+import { sha256 } from '../../lib/sha256.ts';
+import type { Database, Row } from './database.ts';
+import { number, text, textOrNull } from './values.ts';
+
+const columns = 'session, place, path, source, digest, stamp';
+const newest =
+  'NOT EXISTS (SELECT 1 FROM mirror later WHERE later.place = mirror.place AND later.path = mirror.path AND later.id > mirror.id)';
+
+/** Records the mirrors that a commit changed, before anything of them is written. */
+export const recordMirrors = (
+  database: Database,
+  before: Session | undefined,
+  after: OpenedSession,
+  eventAt: (seq: number) => StoredEvent | undefined,
+): void => {
+  const earlier = new Map(
+    before !== undefined && isOpened(before)
+      ? before.folded.mirrors(before.common).map(({ path, source }) => [path, source])
+      : [],
+  );
+  for (const mirror of after.folded.mirrors(after.common)) {
+    if (earlier.get(mirror.path) === mirror.source) continue;
+    const event = eventAt(mirror.source);
+    if (event === undefined)
+      throw new Error(
+        `${after.key}: the mirror ${mirror.path} is made from event ${mirror.source}, which is not there`,
+      );
+    database.run(
+      'INSERT INTO mirror (session, place, path, source, digest, at) VALUES (?, ?, ?, ?, ?, ?)',
+      after.key,
+      after.common.place,
+      mirror.path,
+      mirror.source,
+      sha256(mirror.render(event)),
+      after.common.updatedAt,
+    );
+  }
+};
+
+/** The newest record of each mirror of a session. */
+export const selectMirrorsOf = (database: Database, session: string): readonly MirrorRecord[] =>
+  database.all(`SELECT ${columns} FROM mirror WHERE session = ? AND ${newest} ORDER BY id`, session).map(rowToRecord);
+
+/** The newest record of each mirror that was not written yet. */
+export const selectUnwritten = (database: Database): readonly MirrorRecord[] =>
+  database.all(`SELECT ${columns} FROM mirror WHERE stamp IS NULL AND ${newest} ORDER BY id`).map(rowToRecord);
+
+/** The digests of every version of a mirror, newest first. */
+export const selectDigests = (database: Database, place: string, path: string): readonly string[] =>
+  database
+    .all('SELECT digest FROM mirror WHERE place = ? AND path = ? ORDER BY id DESC', place, path)
+    .map((row) => text(row, 'digest'));
+
+/** Runs `write` under the write lock if the record is still the newest of its mirror, and keeps the stamp. */
+export const settleMirror = (database: Database, record: MirrorRecord, write: () => string | null): boolean =>
+  database.write(() => {
+    const row = database.get(
+      `SELECT id, source FROM mirror WHERE place = ? AND path = ? ORDER BY id DESC LIMIT 1`,
+      record.place,
+      record.path,
+    );
+    if (row === undefined || number(row, 'source') !== record.source) return { commit: false, value: false };
+    const stamp = write();
+    if (stamp === record.stamp) return { commit: false, value: true };
+    database.run('UPDATE mirror SET stamp = ? WHERE id = ?', stamp, number(row, 'id'));
+    return { commit: true, value: true };
+  });
+
+const rowToRecord = (row: Row): MirrorRecord => ({
+  session: text(row, 'session'),
+  place: text(row, 'place'),
+  path: text(row, 'path'),
+  source: number(row, 'source'),
+  digest: text(row, 'digest'),
+  stamp: textOrNull(row, 'stamp'),
+});

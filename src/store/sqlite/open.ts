@@ -1,0 +1,158 @@
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { StoreFailure } from '../../kernel/ports.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import { randomHex } from '../../lib/id.ts';
+import { migrations, schemaVersion } from '../migrations.ts';
+import { openDatabase, refuseReadOnly, type Database } from './database.ts';
+
+/** An open store file, ready for this program. */
+export interface OpenedFile {
+  readonly database: Database;
+  readonly identity: { readonly id: string; readonly key: string };
+  /** Why it may not be written, where that is so. */
+  readonly readOnly: Refusal | undefined;
+}
+
+/** "stin" in ASCII: tells a store of ours from another SQLite file. */
+const applicationId = 0x7374696e;
+
+/**
+ * Opens a store file. With `create` it is made where there is none, in a folder that is there; without, a missing file
+ * reads as an empty store. A newer one is opened read-only, and so is one that may not be written.
+ */
+export const openFile = (path: string, options: { readonly create: boolean }): OpenedFile => {
+  if (path === ':memory:') return openMemory();
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  // SQLite would take an empty or missing file for a new database, and throw away the log beside it.
+  if ((size ?? 0) === 0 && (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    throw new StoreFailure(
+      refuse(
+        'damaged',
+        `The store ${path} is ${size === undefined ? 'missing' : 'empty'}, but its log ${basename(path)}-wal is there.`,
+        {
+          hint: 'keep both files as they are, and put back the store file from a copy',
+        },
+      ),
+    );
+  }
+  if (size === undefined) {
+    if (!options.create) return openMemory();
+    if (!mayWrite(dirname(path))) throw new StoreFailure(refuseReadOnly(path));
+    // Made with its mode before SQLite opens it, which gives its companions the same mode.
+    closeSync(openSync(path, 'a', 0o600));
+  } else if (!mayWrite(path) || !mayWrite(dirname(path))) {
+    return { ...openReadOnly(path), readOnly: refuseReadOnly(path) };
+  }
+  const database = openDatabase(path, { readOnly: false });
+  database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0');
+  const version = versionOf(database);
+  if (version > schemaVersion) {
+    database.close();
+    return { ...openReadOnly(path), readOnly: refuseNewer(path, version) };
+  }
+  if (version < schemaVersion) migrate(database);
+  return { database, identity: identityOf(database), readOnly: undefined };
+};
+
+const openMemory = (): OpenedFile => {
+  const database = openDatabase(':memory:', { readOnly: false });
+  migrate(database);
+  return { database, identity: identityOf(database), readOnly: undefined };
+};
+
+/**
+ * Reads a store that may not be written. SQLite needs the companions of the file for that; where they are not there and
+ * cannot be made, a private copy is read.
+ */
+const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
+  try {
+    const database = openDatabase(path, { readOnly: true });
+    return { database, identity: identityOf(database) };
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'stint-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const copy = join(folder, basename(path));
+  for (let attempt = 0; ; attempt += 1) {
+    const before = logSize(path);
+    for (const suffix of ['', '-wal']) {
+      if (!existsSync(path + suffix)) continue;
+      copyFileSync(path + suffix, copy + suffix);
+      chmodSync(copy + suffix, 0o600);
+    }
+    // A writer that got in between would leave a copy that never was.
+    if (logSize(path) === before || attempt === 5) break;
+  }
+  const database = openDatabase(copy, { readOnly: false });
+  return { database, identity: identityOf(database) };
+};
+
+const logSize = (path: string): string =>
+  ['', '-wal']
+    .map((suffix) => statSync(path + suffix, { throwIfNoEntry: false }))
+    .map((found) => `${found?.size}@${found?.mtimeMs}`)
+    .join();
+
+const mayWrite = (path: string): boolean => {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const versionOf = (database: Database): number => Number(database.get('PRAGMA user_version')?.['user_version'] ?? 0);
+
+/** Brings the schema up to date in one step that rechecks under the lock: several processes may come first at once. */
+const migrate = (database: Database): void => {
+  database.exec('PRAGMA journal_mode = WAL');
+  database.write(() => {
+    const from = versionOf(database);
+    if (from >= schemaVersion) return { commit: false, value: undefined };
+    for (const step of migrations.slice(from)) database.exec(step);
+    if (from === 0) {
+      database.run('INSERT INTO meta VALUES (?, ?)', 'id', randomHex(16));
+      database.run('INSERT INTO meta VALUES (?, ?)', 'key', randomHex(32));
+      database.exec(`PRAGMA application_id = ${applicationId}`);
+    }
+    database.exec(`PRAGMA user_version = ${schemaVersion}`);
+    return { commit: true, value: undefined };
+  });
+};
+
+const identityOf = (database: Database): OpenedFile['identity'] => {
+  const values = new Map(
+    database.all('SELECT key, value FROM meta').map((row) => [String(row['key']), String(row['value'])]),
+  );
+  const id = values.get('id');
+  const key = values.get('key');
+  if (id !== undefined && key !== undefined) return { id, key };
+  throw new StoreFailure(
+    refuse('damaged', `The store ${database.path} has lost its own id.`, { hint: 'stint doctor' }),
+  );
+};
+
+const refuseNewer = (path: string, version: number): Refusal =>
+  refuse(
+    'newer-version',
+    `The store ${path} was written by a newer stint (schema ${version}, this program knows ${schemaVersion}); it can be read, not written.`,
+    {
+      expected: `a store of schema ${schemaVersion} or older`,
+      hint: 'use the newer stint',
+    },
+  );

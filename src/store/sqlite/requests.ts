@@ -1,0 +1,41 @@
+import type { NewRequest, StoredRequest } from '../../kernel/ports.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import type { Database } from './database.ts';
+import { text } from './values.ts';
+
+/** How long a request is remembered, in milliseconds: 30 days. */
+const memory = 30 * 24 * 3_600_000;
+
+/** A request that was carried out, by its id. */
+export const selectRequest = (database: Database, id: string): StoredRequest | undefined => {
+  const row = database.get('SELECT id, verb, actor, digest, answer, at FROM request WHERE id = ?', id);
+  if (row === undefined) return undefined;
+  return {
+    id: text(row, 'id'),
+    verb: text(row, 'verb'),
+    actor: text(row, 'actor'),
+    digest: text(row, 'digest'),
+    answer: JSON.parse(text(row, 'answer')),
+    at: text(row, 'at'),
+  };
+};
+
+/** Remembers a request with its answer, and forgets those that are too old. */
+export const insertRequest = (
+  database: Database,
+  request: NewRequest,
+  actor: string,
+  answer: JsonObject,
+  now: string,
+): void => {
+  database.run('DELETE FROM request WHERE at < ?', new Date(Date.parse(now) - memory).toISOString());
+  database.run(
+    'INSERT INTO request (id, verb, actor, digest, answer, at) VALUES (?, ?, ?, ?, ?, ?)',
+    request.id,
+    request.verb,
+    actor,
+    request.digest,
+    JSON.stringify(answer),
+    now,
+  );
+};

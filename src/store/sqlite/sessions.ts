@@ -1,0 +1,111 @@
+import type { RowFilter, SessionRow } from '../../kernel/ports.ts';
+import type { StoredSession } from '../rows.ts';
+import type { Database, Row } from './database.ts';
+import { number, text, textOrNull } from './values.ts';
+
+const listed =
+  'key, kind, name, status, outcome, branch, place, worktree, position, started_at, updated_at, closed_at, seq, revision';
+const stored = `${listed}, hash, common, view, view_version, checksum, snapshot, snapshot_seq, snapshot_version, snapshot_checksum, tail_bytes`;
+
+/** The rows that match, those changed last first. */
+export const selectRows = (database: Database, filter: RowFilter): readonly SessionRow[] => {
+  const conditions: string[] = [];
+  const values: string[] = [];
+  const where = (condition: string, ...more: readonly string[]): void => {
+    conditions.push(condition);
+    values.push(...more);
+  };
+  if (filter.kind !== undefined) where('kind = ?', filter.kind);
+  if (filter.name !== undefined) where('name = ?', filter.name);
+  // Every name is ASCII, so that all names with a prefix lie between it and it followed by the character after "z".
+  if (filter.namePrefix !== undefined) where('name >= ? AND name < ?', filter.namePrefix, `${filter.namePrefix}{`);
+  if (filter.status === 'active') where(`status = 'active'`);
+  if (filter.status === 'closed') where(`status = 'closed'`);
+  if (filter.branch === null) where('branch IS NULL');
+  else if (filter.branch !== undefined) where('branch = ?', filter.branch);
+  const clause = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  return database
+    .all(`SELECT ${listed} FROM session${clause} ORDER BY updated_at DESC, key`, ...values)
+    .map(rowToListed);
+};
+
+/** The whole row of a session. */
+export const selectSession = (database: Database, key: string): StoredSession | undefined => {
+  const row = database.get(`SELECT ${stored} FROM session WHERE key = ?`, key);
+  if (row === undefined) return undefined;
+  return {
+    ...rowToListed(row),
+    hash: text(row, 'hash'),
+    common: text(row, 'common'),
+    view: text(row, 'view'),
+    viewVersion: text(row, 'view_version'),
+    checksum: number(row, 'checksum'),
+    snapshot: textOrNull(row, 'snapshot'),
+    snapshotSeq: number(row, 'snapshot_seq'),
+    snapshotVersion: number(row, 'snapshot_version'),
+    snapshotChecksum: number(row, 'snapshot_checksum'),
+    tailBytes: number(row, 'tail_bytes'),
+  };
+};
+
+/** Writes the row of a session; the snapshot only where it is another one. */
+export const upsertSession = (database: Database, session: StoredSession, before: StoredSession | undefined): void => {
+  const columns = [
+    session.status,
+    session.outcome,
+    session.position,
+    session.updatedAt,
+    session.closedAt,
+    session.seq,
+    session.revision,
+    session.hash,
+    session.common,
+    session.view,
+    session.viewVersion,
+    session.checksum,
+    session.tailBytes,
+  ];
+  const snapshot = [session.snapshot, session.snapshotSeq, session.snapshotVersion, session.snapshotChecksum];
+  if (before === undefined) {
+    database.run(
+      `INSERT INTO session (status, outcome, position, updated_at, closed_at, seq, revision, hash, common, view, view_version, checksum, tail_bytes,
+        snapshot, snapshot_seq, snapshot_version, snapshot_checksum, key, kind, name, branch, place, worktree, started_at)
+       VALUES (${Array.from({ length: 24 }, () => '?').join(', ')})`,
+      ...columns,
+      ...snapshot,
+      session.key,
+      session.kind,
+      session.name,
+      session.branch,
+      session.place,
+      session.worktree,
+      session.startedAt,
+    );
+    return;
+  }
+  const sameSnapshot = before.snapshotSeq === session.snapshotSeq && before.snapshot === session.snapshot;
+  database.run(
+    `UPDATE session SET status = ?, outcome = ?, position = ?, updated_at = ?, closed_at = ?, seq = ?, revision = ?, hash = ?, common = ?, view = ?,
+      view_version = ?, checksum = ?, tail_bytes = ?${sameSnapshot ? '' : ', snapshot = ?, snapshot_seq = ?, snapshot_version = ?, snapshot_checksum = ?'} WHERE key = ?`,
+    ...columns,
+    ...(sameSnapshot ? [] : snapshot),
+    session.key,
+  );
+};
+
+const rowToListed = (row: Row): SessionRow => ({
+  key: text(row, 'key'),
+  kind: text(row, 'kind'),
+  name: text(row, 'name'),
+  status: text(row, 'status') === 'active' ? 'active' : 'closed',
+  outcome: textOrNull(row, 'outcome'),
+  branch: textOrNull(row, 'branch'),
+  place: text(row, 'place'),
+  worktree: text(row, 'worktree'),
+  position: text(row, 'position'),
+  startedAt: text(row, 'started_at'),
+  updatedAt: text(row, 'updated_at'),
+  closedAt: textOrNull(row, 'closed_at'),
+  seq: number(row, 'seq'),
+  revision: number(row, 'revision'),
+});

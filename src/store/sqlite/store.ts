@@ -1,0 +1,256 @@
+import type { StoredEvent } from '../../kernel/event.ts';
+import type { Kind, Kinds } from '../../kernel/kind.ts';
+import {
+  StoreFailure,
+  type CommitOutcome,
+  type CommitRequest,
+  type Finding,
+  type ReadSession,
+  type Store,
+} from '../../kernel/ports.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import {
+  absentSession,
+  appendEvents,
+  applyEvent,
+  applyToKind,
+  isOpened,
+  type OpenedSession,
+  type Session,
+} from '../../kernel/session.ts';
+import { isLifecycle } from '../../kernel/event.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
+import {
+  parseCommon,
+  isIntact,
+  sessionToRead,
+  sessionToStored,
+  storedToRead,
+  storedToSession,
+  unreadableOf,
+  type StoredSession,
+} from '../rows.ts';
+import type { Database } from './database.ts';
+import { eachEvent, insertEvents, selectEvent, selectEvents } from './events.ts';
+import { recordMirrors, selectDigests, selectMirrorsOf, selectUnwritten, settleMirror } from './mirrors.ts';
+import { openFile } from './open.ts';
+import { insertRequest, selectRequest } from './requests.ts';
+import { selectRows, selectSession, upsertSession } from './sessions.ts';
+import { verifyStore } from './verify.ts';
+
+/** Opens a SQLite store: a file, or `:memory:`. Without `create` a missing file reads as an empty store. */
+export const openSqliteStore = (path: string, kinds: Kinds, options: { readonly create: boolean }): Store => {
+  const { database, identity, readOnly } = openFile(path, options);
+  const kindOf = (key: string): Kind => {
+    const kind = kinds.get(key.slice(0, key.indexOf(':')));
+    if (kind !== undefined) return kind;
+    throw new StoreFailure(
+      refuse('newer-version', `${key} is of a kind that this program does not know.`, {
+        expected: `one of ${[...kinds.keys()].join(', ')}`,
+        hint: 'use the newer stint that wrote it',
+      }),
+    );
+  };
+
+  return {
+    name: path,
+    identity,
+    readOnly,
+    recall: async (id) => selectRequest(database, id),
+    commit: async (request) => commit(database, kindOf, request),
+    rows: async (filter) => selectRows(database, filter),
+    read: async (key, until) => database.snapshot(() => readSession(database, kinds, kindOf, key, until)),
+    load: async (key, until) => database.snapshot(() => loadSession(database, kindOf(key), key, until)?.session),
+    events: async (key, query) => selectEvents(database, key, query),
+    event: async (key, seq) => selectEvent(database, key, seq),
+    mirrors: async (filter) =>
+      'session' in filter ? selectMirrorsOf(database, filter.session) : selectUnwritten(database),
+    mirrorDigests: async (place, path_) => selectDigests(database, place, path_),
+    settleMirror: async (record, write) => settleMirror(database, record, write),
+    rebuild: async (key) => database.write(() => rebuildSession(database, kindOf(key), key)),
+    verify: async (): Promise<readonly Finding[]> => database.snapshot(() => verifyStore(database, kinds)),
+    close: async () => database.close(),
+  };
+};
+
+const commit = <Answer extends JsonObject>(
+  database: Database,
+  kindOf: (key: string) => Kind,
+  request: CommitRequest<Answer>,
+): Result<CommitOutcome<Answer>, Refusal> =>
+  database.write((): { readonly commit: boolean; readonly value: Result<CommitOutcome<Answer>, Refusal> } => {
+    const leave = (value: Result<CommitOutcome<Answer>, Refusal>) => ({ commit: false, value });
+
+    const known = selectRequest(database, request.request.id);
+    if (known !== undefined) return leave(ok({ kind: 'known', request: known }));
+    for (const { filter, keys } of request.guards) {
+      const found = selectRows(database, filter).map((row) => row.key);
+      if (found.toSorted().join() !== keys.toSorted().join()) return leave(ok({ kind: 'stale' }));
+    }
+
+    const before = new Map<string, Session>();
+    const storedByKey = new Map<string, StoredSession>();
+    for (const key of new Set(request.keys.toSorted())) {
+      const loaded = loadSession(database, kindOf(key), key, undefined);
+      if (loaded !== undefined) storedByKey.set(key, loaded.stored);
+      before.set(key, loaded?.session ?? absentSession(kindOf(key), key));
+    }
+    const stale = refuseRevision(before, request);
+    if (stale !== undefined) return leave(err(stale));
+
+    const decided = request.decide(before);
+    if (!decided.ok) return leave(decided);
+
+    const after = new Map<string, Session>(before);
+    for (const [key, events] of decided.value) {
+      const session = before.get(key);
+      if (session === undefined) throw new Error(`events were decided for ${key}, which was not loaded`);
+      if (events.length === 0) continue;
+      const appended = appendEvents(session, events, request.origin);
+      if (!isOpened(appended.session)) throw new Error(`${key} was not opened by its first event`);
+      after.set(key, appended.session);
+      writeSession(database, session, appended.session, storedByKey.get(key), appended.events);
+    }
+    const answer = request.answer(after, before);
+    const { given } = request.request;
+    if (given) insertRequest(database, request.request, request.origin.actor, answer, request.origin.now);
+    const changed = after.values().some((session) => session !== before.get(session.key));
+    return { commit: (changed || given) && !request.dryRun, value: ok({ kind: 'committed', answer }) };
+  });
+
+const refuseRevision = (
+  before: ReadonlyMap<string, Session>,
+  { keys, expectRevision }: CommitRequest<JsonObject>,
+): Refusal | undefined => {
+  const [key] = keys;
+  if (expectRevision === undefined || key === undefined) return undefined;
+  const revision = before.get(key)?.common?.revision ?? 0;
+  if (revision === expectRevision) return undefined;
+  return refuse('conflict', `${key} is at revision ${revision}, not ${expectRevision}: somebody else has moved it.`, {
+    expected: `revision ${revision}`,
+    hint: `stint status --session ${key}`,
+  });
+};
+
+const writeSession = (
+  database: Database,
+  before: Session,
+  after: OpenedSession,
+  stored: StoredSession | undefined,
+  events: readonly StoredEvent[],
+): void => {
+  const texts = events.map((event) => ({ event, data: JSON.stringify(event.data) }));
+  const added = texts.reduce((total, { event, data }) => (isLifecycle(event.type) ? total + data.length : total), 0);
+  upsertSession(database, sessionToStored(after, stored, added), stored);
+  insertEvents(database, texts);
+  const newBySeq = new Map(events.map((event) => [event.seq, event]));
+  recordMirrors(database, before, after, (seq) => newBySeq.get(seq) ?? selectEvent(database, after.key, seq));
+};
+
+/** A session with its row: from its projections where they are intact, else replayed from its events. */
+const loadSession = (
+  database: Database,
+  kind: Kind,
+  key: string,
+  until: number | undefined,
+): { readonly session: OpenedSession; readonly stored: StoredSession } | undefined => {
+  const stored = selectSession(database, key);
+  if (stored === undefined) return undefined;
+  const base = until === undefined ? storedToSession(stored, kind) : undefined;
+  if (base === undefined) {
+    const session = replay(database, kind, key, until);
+    if (session !== undefined && until !== undefined && session.common.seq !== until) return undefined;
+    return session === undefined ? undefined : { session, stored };
+  }
+  let { session } = base;
+  for (const event of selectEvents(database, key, { lifecycleOnly: true, after: base.after }))
+    session = applyToKind(session, event);
+  if (!isOpened(session)) return undefined;
+  const unreadable = session.unreadable ?? locate(database, key, unreadableOf(kind, session.common));
+  return { session: { ...session, unreadable }, stored };
+};
+
+/** The session folded from its events alone. */
+const replay = (database: Database, kind: Kind, key: string, until: number | undefined): OpenedSession | undefined => {
+  let session: Session = absentSession(kind, key);
+  for (const event of eachEvent(database, key, until === undefined ? {} : { until }))
+    session = applyEvent(session, event);
+  return isOpened(session) ? session : undefined;
+};
+
+const readSession = (
+  database: Database,
+  kinds: Kinds,
+  kindOf: (key: string) => Kind,
+  key: string,
+  until: number | undefined,
+): ReadSession | undefined => {
+  if (until === undefined) {
+    const stored = selectSession(database, key);
+    if (stored === undefined) return undefined;
+    const kind = kinds.get(stored.kind);
+    // A kind that is not known shows what its own program made of it.
+    if (kind === undefined) return storedToRead(stored, { seq: stored.seq, type: stored.kind, v: 0, reason: 'newer' });
+    if (isIntact(stored, kind))
+      return storedToRead(stored, locate(database, key, unreadableOf(kind, parseCommon(stored))));
+  }
+  const loaded = loadSession(database, kindOf(key), key, until);
+  return loaded === undefined ? undefined : sessionToRead(loaded.session);
+};
+
+/** The same, with the seq of the first event of that type and version. */
+const locate = (database: Database, key: string, unreadable: Session['unreadable']): Session['unreadable'] => {
+  if (unreadable === undefined) return undefined;
+  const row = database.get(
+    'SELECT min(seq) AS seq FROM event WHERE session = ? AND type = ? AND v = ?',
+    key,
+    unreadable.type,
+    unreadable.v,
+  );
+  return { ...unreadable, seq: Number(row?.['seq'] ?? 0) };
+};
+
+const rebuildSession = (
+  database: Database,
+  kind: Kind,
+  key: string,
+): { readonly commit: boolean; readonly value: Result<boolean, Refusal> } => {
+  const stored = selectSession(database, key);
+  const session = replay(database, kind, key, undefined);
+  if (stored === undefined || session === undefined) {
+    return {
+      commit: false,
+      value: err(refuse('not-found', `There is no session ${key}.`, { hint: 'stint list --all' })),
+    };
+  }
+  if (session.unreadable !== undefined) {
+    return {
+      commit: false,
+      value: err(
+        refuse(
+          'newer-version',
+          `${key} holds event ${session.unreadable.seq} (${session.unreadable.type}), which this program cannot fold; it is left as it is.`,
+        ),
+      ),
+    };
+  }
+  const tail = selectEvents(database, key, { lifecycleOnly: true }).reduce(
+    (total, event) => total + JSON.stringify(event.data).length,
+    0,
+  );
+  const fresh = sessionToStored(session, undefined, tail);
+  const same =
+    isIntact(stored, kind) &&
+    stored.common === fresh.common &&
+    stored.view === fresh.view &&
+    stored.hash === fresh.hash;
+  const recorded = new Map(selectMirrorsOf(database, key).map((record) => [record.path, record.source]));
+  const complete = session.folded
+    .mirrors(session.common)
+    .every((mirror) => recorded.get(mirror.path) === mirror.source);
+  if (same && complete) return { commit: false, value: ok(false) };
+  upsertSession(database, fresh, stored);
+  if (!complete) recordMirrors(database, undefined, session, (seq) => selectEvent(database, key, seq));
+  return { commit: true, value: ok(true) };
+};

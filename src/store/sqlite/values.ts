@@ -1,0 +1,13 @@
+import type { Row } from './database.ts';
+
+/** A text column; strict tables hold nothing else there. */
+export const text = (row: Row, column: string): string => String(row[column]);
+
+/** A text column that may be null. */
+export const textOrNull = (row: Row, column: string): string | null => {
+  const value = row[column];
+  return value === null || value === undefined ? null : String(value);
+};
+
+/** A whole-number column. */
+export const number = (row: Row, column: string): number => Number(row[column]);

@@ -1,0 +1,73 @@
+import { findBrokenLink } from '../../kernel/event.ts';
+import type { Kinds } from '../../kernel/kind.ts';
+import type { Finding } from '../../kernel/ports.ts';
+import { absentSession, applyEvent, isOpened, type Session } from '../../kernel/session.ts';
+import { isIntact, sessionToStored, storedToSession } from '../rows.ts';
+import type { Database } from './database.ts';
+import { eachEvent } from './events.ts';
+import { selectRows, selectSession } from './sessions.ts';
+import { text } from './values.ts';
+
+/** Checks the file, and for every session its chain and its projections. Nothing is changed. */
+export const verifyStore = (database: Database, kinds: Kinds): readonly Finding[] => {
+  const findings: Finding[] = [];
+  for (const row of database.all('PRAGMA integrity_check(20)')) {
+    const problem = text(row, 'integrity_check');
+    if (problem !== 'ok') findings.push({ subject: database.path, problem, fix: null });
+  }
+  for (const { key } of selectRows(database, {})) findings.push(...verifySession(database, kinds, key));
+  for (const row of database.all('SELECT DISTINCT session FROM event WHERE session NOT IN (SELECT key FROM session)')) {
+    findings.push({ subject: text(row, 'session'), problem: 'its events are there, but its row is not', fix: null });
+  }
+  return findings;
+};
+
+const verifySession = (database: Database, kinds: Kinds, key: string): readonly Finding[] => {
+  const found = (problem: string, fix: string | null = null): Finding => ({ subject: key, problem, fix });
+  const stored = selectSession(database, key);
+  if (stored === undefined) return [];
+  const findings: Finding[] = [];
+  const kind = kinds.get(stored.kind);
+
+  let session: Session | undefined = kind === undefined ? undefined : absentSession(kind, key);
+  let last = 0;
+  const broken = findBrokenLink(
+    (function* fold() {
+      for (const event of eachEvent(database, key, {})) {
+        if (session !== undefined) session = applyEvent(session, event);
+        last = event.seq;
+        yield event;
+      }
+    })(),
+  );
+  if (broken !== undefined) return [found(`the chain is broken: ${broken.problem}`)];
+  if (last !== stored.seq)
+    findings.push(found(`its row says ${stored.seq} events, its log holds ${last}`, `stint rebuild --session ${key}`));
+  if (kind === undefined || session === undefined)
+    return [...findings, found(`this program does not know the kind ${stored.kind}: only its chain was verified`)];
+  if (session.unreadable !== undefined) {
+    const { seq, type, v } = session.unreadable;
+    return [
+      ...findings,
+      found(`event ${seq} (${type}, version ${v}) cannot be folded by this program: only its chain was verified`),
+    ];
+  }
+  if (!isOpened(session)) return [...findings, found('it has no events')];
+  const fresh = sessionToStored(session, undefined, 0);
+  if (
+    !isIntact(stored, kind) ||
+    stored.common !== fresh.common ||
+    stored.view !== fresh.view ||
+    stored.hash !== fresh.hash
+  ) {
+    findings.push(found('its projections differ from its events', `stint rebuild --session ${key}`));
+  } else {
+    const thawed = storedToSession(stored, kind);
+    if (stored.snapshot !== null && (thawed === undefined || thawed.after !== stored.snapshotSeq)) {
+      findings.push(
+        found('its snapshot is not usable: it is replayed from its events', `stint rebuild --session ${key}`),
+      );
+    }
+  }
+  return findings;
+};

@@ -1,0 +1,40 @@
+import type { GenericSchema } from 'valibot';
+import type { Flag } from './arguments.ts';
+
+/** The flag of an input field, read off its schema: kebab-case name, type, description, and whether it must be given. */
+export const fieldOf = (key: string, schema: unknown): Flag & { readonly required: boolean } => {
+  const parts = partsOf(schema);
+  const types = new Set(parts.map(({ type }) => type));
+  return {
+    name: key.replaceAll('_', '-'),
+    type: types.has('boolean') ? 'switch' : types.has('number') ? 'number' : 'text',
+    description: parts.map(({ description }) => description).find((text) => text !== undefined) ?? '',
+    required: !types.has('optional'),
+  };
+};
+
+interface Part {
+  readonly type: string;
+  readonly description?: string;
+}
+
+/** A schema and everything that it wraps or pipes. */
+const partsOf = (schema: unknown): readonly Part[] => {
+  if (!isPart(schema)) return [];
+  const inner: readonly unknown[] = [
+    ...('wrapped' in schema ? [schema.wrapped] : []),
+    ...('pipe' in schema && Array.isArray(schema.pipe) ? schema.pipe.filter((step) => step !== schema) : []),
+  ];
+  // The first step of a pipe is the schema itself again.
+  return [
+    schema,
+    ...inner.filter((step) => !isPiped(step)).flatMap(partsOf),
+    ...inner.filter(isPiped).flatMap(partsOf),
+  ];
+};
+
+const isPiped = (value: unknown): value is GenericSchema =>
+  typeof value === 'object' && value !== null && 'pipe' in value;
+
+const isPart = (value: unknown): value is Part =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';

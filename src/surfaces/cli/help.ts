@@ -1,0 +1,81 @@
+import { otherExits, refusals } from '../../kernel/refusal.ts';
+import type { Verb } from '../../kernel/verb.ts';
+import { table } from '../../kernel/answer.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { commonFlags, flagsOf } from './arguments.ts';
+import { fieldOf } from './fields.ts';
+
+/** The help of the whole program. */
+export const helpText = (verbs: readonly Verb[]): string =>
+  [
+    'stint keeps the state of long, many-agent work, so that anyone can stop, crash, hand over and resume.',
+    '',
+    'usage: stint VERB [flags]',
+    '',
+    table(verbs.map((verb) => [`  ${verb.name}`, verb.summary])),
+    '',
+    'flags of every verb:',
+    table(commonFlags.map((flag) => [`  --${flag.name}`, flag.description])),
+    '',
+    'more: stint VERB --help, stint help --json',
+  ].join('\n');
+
+/** The help of a verb. */
+export const verbHelpText = (verb: Verb): string => {
+  const fields = fieldsOf(verb);
+  return [
+    `usage: ${usageOf(verb)}`,
+    '',
+    verb.summary,
+    '',
+    verb.details,
+    '',
+    'flags:',
+    table([
+      ...fields.map((field) => [`  --${field.name}${valueName(field.type)}`, field.description]),
+      ...flagsOf(verb).map((flag) => [`  --${flag.name}${valueName(flag.type)}`, flag.description]),
+    ]),
+    '',
+    'examples:',
+    ...verb.examples.map((example) => `  ${example}`),
+  ].join('\n');
+};
+
+/** `stint begin <kind> [flags]`. */
+export const usageOf = (verb: Verb): string => {
+  const fields = new Map(fieldsOf(verb).map((field) => [field.key, field]));
+  const words = verb.positionals.map((key) => {
+    const field = fields.get(key);
+    return field?.required === true ? `<${field.name}>` : `[${field?.name ?? key}]`;
+  });
+  return ['stint', verb.name, ...words, ...(verb.payload === undefined ? [] : ['--stdin|--file F']), '[flags]'].join(
+    ' ',
+  );
+};
+
+/** Verbs, flags and exit codes as data. */
+export const helpToJson = (verbs: readonly Verb[]): JsonObject => ({
+  verbs: verbs.map((verb) => ({
+    name: verb.name,
+    summary: verb.summary,
+    usage: usageOf(verb),
+    access: verb.access,
+    fields: fieldsOf(verb).map(({ name, type, required, description }) => ({ name, type, required, description })),
+    flags: flagsOf(verb).map(({ name, type, description }) => ({ name, type, description })),
+    examples: [...verb.examples],
+  })),
+  exit_codes: exitTable().map(({ name, exit, when }) => ({ name, exit, when })),
+});
+
+/** All exit codes in order. */
+export const exitTable = (): readonly { readonly name: string; readonly exit: number; readonly when: string }[] =>
+  [...Object.entries(otherExits), ...Object.entries(refusals)]
+    .map(([name, { exit, when }]) => ({ name, exit, when }))
+    .toSorted((a, b) => a.exit - b.exit);
+
+/** The input fields of a verb, as flags. */
+export const fieldsOf = (verb: Verb) =>
+  Object.entries(verb.input.entries).map(([key, schema]) => ({ key, ...fieldOf(key, schema) }));
+
+const valueName = (type: 'text' | 'number' | 'switch'): string =>
+  type === 'switch' ? '' : type === 'number' ? ' N' : ' TEXT';

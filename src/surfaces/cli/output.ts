@@ -1,0 +1,60 @@
+import { writeSync } from 'node:fs';
+import { refusalToJson, refusals, type Refusal } from '../../kernel/refusal.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { errnoCode } from '../../lib/atomic-file.ts';
+import { stripControls } from '../../lib/text.ts';
+
+/** Writes all of a text to a stream at once; a reader that has gone away is no failure. */
+export const print = (stream: 1 | 2, text: string): void => {
+  const bytes = Buffer.from(text);
+  for (let offset = 0; offset < bytes.length;) {
+    try {
+      offset += writeSync(stream, bytes, offset);
+    } catch (error) {
+      const code = errnoCode(error);
+      if (code === 'EAGAIN') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+      else if (code === 'EPIPE' || code === 'EIO') return;
+      else throw error;
+    }
+  }
+};
+
+/** The version of the JSON that is printed; raised when a key changes its meaning. */
+const outputVersion = 1;
+
+/** One JSON document: the answer, or what was refused, or a full report with what was refused. */
+export const printJson = (answer: JsonObject, refusal: Refusal | undefined): void =>
+  print(
+    1,
+    `${JSON.stringify({ schema_version: outputVersion, ...answer, ...(refusal === undefined ? {} : { error: refusalToJson(refusal) }) })}\n`,
+  );
+
+/** An answer for a person. What came from outside has no power over the terminal. */
+export const printText = (text: string, colour: boolean): void => {
+  const lines = stripControls(text).split('\n');
+  print(1, `${lines.map((line) => (colour ? paint(line) : line)).join('\n')}\n`);
+};
+
+/** The commands to type stand out. */
+const paint = (line: string): string => line.replace(/^next: .*$/, (command) => `\u001b[1m${command}\u001b[22m`);
+
+/** A refusal for a person: what is wrong, what is legal, what to try. */
+export const printRefusal = (refusal: Refusal): void => {
+  const faults = refusal.faults ?? [];
+  const lines = [
+    `stint: ${refusal.message}`,
+    ...(faults.length > 1 ? faults.slice(0, 20).map((fault) => `  ${fault}`) : []),
+    ...(faults.length > 20 ? [`  and ${faults.length - 20} more`] : []),
+    ...line('expected', refusal.expected),
+    ...line('legal', (refusal.legal ?? []).join(', ')),
+    ...line('perhaps', (refusal.candidates ?? []).join(', ')),
+    ...line('try', refusal.hint),
+  ];
+  print(2, `${stripControls(lines.join('\n'))}\n`);
+};
+
+const line = (name: string, text: string | undefined): readonly string[] =>
+  text === undefined || text === '' ? [] : [`  ${name}: ${text}`];
+
+/** The exit code of a refusal. */
+export const exitOf = (refusal: Refusal): number => refusals[refusal.code].exit;

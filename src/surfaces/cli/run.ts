@@ -1,0 +1,140 @@
+import type { Kind } from '../../kernel/kind.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import type { Verb, VerbRefusal } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { err, type Result } from '../../lib/result.ts';
+import { stripControls } from '../../lib/text.ts';
+import { openWorkplace, runVerb } from '../world.ts';
+import { parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
+import { helpText, helpToJson, verbHelpText } from './help.ts';
+import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
+import { readPayload } from './payload.ts';
+
+/** What the command line is run with; everything that comes from outside the process. */
+export interface Surroundings {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly verbs: readonly Verb[];
+  readonly kinds: readonly Kind[];
+  readonly version: string;
+  readonly now: () => string;
+  /** Who acts, where nobody says so. */
+  readonly actor: () => string;
+  /** Whether standard output is a terminal that shows colours. */
+  readonly colour: boolean;
+}
+
+/** Runs one command line and answers its exit code. */
+export const runCommandLine = async (surroundings: Surroundings): Promise<number> => {
+  const { argv, verbs } = surroundings;
+  const json = wantsJson(argv);
+  const request = parseCommandLine(verbs, argv);
+  if (!request.ok) return refused({ refusal: request.error }, json);
+  switch (request.value.kind) {
+    case 'version':
+      if (json) printJson({ version: surroundings.version }, undefined);
+      else print(1, `stint ${surroundings.version}\n`);
+      return 0;
+    case 'help':
+      if (json) printJson(helpToJson(request.value.verb === undefined ? verbs : [request.value.verb]), undefined);
+      else print(1, `${request.value.verb === undefined ? helpText(verbs) : verbHelpText(request.value.verb)}\n`);
+      return 0;
+    case 'run': {
+      const { line } = request.value;
+      const outcome = await runLine(surroundings, line);
+      if (!outcome.ok) return refused(outcome.error, line.flags.json, line.verb);
+      const { answer, warnings } = outcome.value;
+      for (const warning of warnings) print(2, `stint: warning: ${stripControls(warning)}\n`);
+      if (line.flags.json)
+        printJson({ ...answer, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }, undefined);
+      else if (!line.flags.quiet) printText(withRemarks(line.verb.text(answer), answer), surroundings.colour);
+      return 0;
+    }
+  }
+};
+
+const runLine = async (
+  surroundings: Surroundings,
+  { verb, input, payload, flags }: CommandLine,
+): Promise<Result<{ readonly answer: JsonObject; readonly warnings: readonly string[] }, VerbRefusal>> => {
+  const illegal = verb.check(input) ?? checkCall(surroundings, flags.requestId, flags.actor);
+  if (illegal !== undefined) return err({ refusal: illegal });
+  const json = payload === undefined ? undefined : await readPayload(payload);
+  if (json?.ok === false) return err({ refusal: json.error });
+  const workplace = openWorkplace(
+    {
+      cwd: surroundings.cwd,
+      store: flags.store ?? filled(surroundings.env['STINT_STORE']),
+      kinds: surroundings.kinds,
+      now: surroundings.now,
+    },
+    verb.access,
+  );
+  if (!workplace.ok) return err({ refusal: workplace.error });
+  return runVerb(
+    workplace.value,
+    verb,
+    { input, ...(json === undefined ? {} : { payload: json.value }) },
+    {
+      actor: flags.actor ?? surroundings.actor(),
+      session: filled(surroundings.env['STINT_SESSION']),
+      requestId: flags.requestId,
+      expectRevision: flags.expectRevision,
+      dryRun: flags.dryRun,
+      redact: flags.redact,
+    },
+  );
+};
+
+const filled = (value: string | undefined): string | undefined =>
+  value === undefined || value === '' ? undefined : value;
+
+/** An RFC 3339 time with its offset: a time without one could mean anything. */
+const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+const checkCall = (
+  { env }: Surroundings,
+  requestId: string | undefined,
+  actor: string | undefined,
+): Refusal | undefined => {
+  const now = filled(env['STINT_NOW']);
+  if (now !== undefined && (!timePattern.test(now) || Number.isNaN(Date.parse(now)))) {
+    return refuse('usage', 'STINT_NOW is not a time.', {
+      expected: 'RFC 3339 with its offset, for example 2026-03-17T14:30:22Z',
+    });
+  }
+  if (requestId !== undefined && !/^[!-~]{1,200}$/.test(requestId)) {
+    return refuse('usage', '--request-id is not legal.', { expected: '1 to 200 visible ASCII characters' });
+  }
+  if (actor !== undefined && !/^[^\p{Cc}\p{Cs}]{1,200}$/u.test(actor)) {
+    return refuse('usage', '--actor is not legal.', { expected: '1 to 200 characters, no control characters' });
+  }
+  return undefined;
+};
+
+const withRemarks = (text: string, answer: JsonObject): string => {
+  const { redacted, notes, dry_run: dryRun, replayed } = answer;
+  return [
+    text,
+    ...(typeof redacted === 'object' && redacted !== null
+      ? [
+          `redacted: ${Object.entries(redacted)
+            .map(([rule, count]) => `${rule} ${String(count)}`)
+            .join(', ')}`,
+        ]
+      : []),
+    ...(Array.isArray(notes) ? notes.map((note) => `note: ${String(note)}`) : []),
+    ...(dryRun === true ? ['dry run: nothing was changed'] : []),
+    ...(replayed === true ? ['this request was carried out before: this is what was answered then'] : []),
+  ].join('\n');
+};
+
+const refused = ({ refusal, report }: VerbRefusal, json: boolean, verb?: Verb): number => {
+  if (json) printJson(report ?? {}, refusal);
+  else {
+    if (report !== undefined && verb !== undefined) printText(verb.text(report), false);
+    printRefusal(refusal);
+  }
+  return exitOf(refusal);
+};

@@ -1,0 +1,8 @@
+import type { Verb } from '../kernel/verb.ts';
+import { kindVerbs } from '../kinds/registry.gen.ts';
+import { doctor } from '../store/doctor.ts';
+import { rebuild } from '../store/rebuild.ts';
+import { verbs } from '../verbs/registry.gen.ts';
+
+/** All verbs, in the order of help: those of every kind, those of single kinds, those about the store. */
+export const allVerbs: readonly Verb[] = [...verbs, ...kindVerbs, doctor, rebuild];

@@ -1,0 +1,116 @@
+import { statSync } from 'node:fs';
+import { join, resolve as resolvePath } from 'node:path';
+import type { Kind, Kinds } from '../kernel/kind.ts';
+import { StoreFailure, type Caller, type Places, type Store } from '../kernel/ports.ts';
+import type { Refusal } from '../kernel/refusal.ts';
+import type { Verb, VerbCall, VerbRefusal, World } from '../kernel/verb.ts';
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { ulid } from '../lib/id.ts';
+import { err, ok, type Result } from '../lib/result.ts';
+import { syncMirrors } from '../mirror/sync.ts';
+import { findCheckout, pathFromUri } from '../store/checkout.ts';
+import { prepareFolder } from '../store/place.ts';
+import { createPlaces, refuseFolder } from '../store/places.ts';
+import { openSqliteStore } from '../store/sqlite/store.ts';
+import { files } from './files.ts';
+
+/** Where work is done, and in which store. */
+export interface Location {
+  /** A folder of the checkout; a path or a `file:` URI. */
+  readonly cwd: string;
+  /** A store file or the folder that holds it; the checkout's own where it is not named. */
+  readonly store: string | undefined;
+  readonly kinds: readonly Kind[];
+  /** The time now: UTC, RFC 3339, milliseconds. */
+  readonly now: () => string;
+}
+
+/** An open store with the places around it. */
+export interface Workplace {
+  readonly store: Store;
+  readonly kinds: Kinds;
+  readonly places: Places;
+  readonly now: () => string;
+  readonly freshId: () => string;
+}
+
+/** Finds the checkout and opens its store. Only a verb that writes may make a store where there is none. */
+export const openWorkplace = (location: Location, access: Verb['access']): Result<Workplace, Refusal> => {
+  const cwd = pathFromUri(location.cwd);
+  const checkout = findCheckout(cwd);
+  if (!checkout.ok) return err(refuseFolder(checkout.error));
+  const freshId = (): string => ulid(Date.parse(location.now()));
+  const places = createPlaces(checkout.value, freshId);
+  if (!places.ok) return places;
+
+  const create = access === 'writes';
+  const path = storePath(
+    location.store === undefined ? undefined : resolvePath(cwd, pathFromUri(location.store)),
+    checkout.value.storeFolder,
+  );
+  if (create && location.store === undefined) {
+    const prepared = prepareFolder(checkout.value.storeFolder);
+    if (!prepared.ok) return err(refuseFolder(prepared.error));
+  }
+  const kinds = new Map(location.kinds.map((kind) => [kind.name, kind]));
+  try {
+    return ok({
+      store: openSqliteStore(path, kinds, { create }),
+      kinds,
+      places: places.value,
+      now: location.now,
+      freshId,
+    });
+  } catch (error) {
+    if (error instanceof StoreFailure) return err(error.refusal);
+    throw error;
+  }
+};
+
+/** The store's file: the named one, `stint.db` in the named folder, else the checkout's own. */
+const storePath = (named: string | undefined, folder: string): string => {
+  if (named === undefined) return join(folder, 'stint.db');
+  return statSync(named, { throwIfNoEntry: false })?.isDirectory() === true ? join(named, 'stint.db') : named;
+};
+
+/** How one call is to be treated. */
+export interface CallOptions {
+  readonly actor: string;
+  readonly session?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly expectRevision?: number | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly redact?: boolean | undefined;
+}
+
+/**
+ * Runs a verb and brings the mirrors up to date, on every surface the same way. Warnings (a mirror that could not be
+ * written) never fail a verb.
+ */
+export const runVerb = async (
+  workplace: Workplace,
+  verb: Verb,
+  call: VerbCall,
+  options: CallOptions,
+): Promise<Result<{ readonly answer: JsonObject; readonly warnings: readonly string[] }, VerbRefusal>> => {
+  const caller: Caller = {
+    actor: options.actor,
+    session: options.session,
+    now: workplace.now(),
+    freshId: workplace.freshId,
+    requestId: options.requestId,
+    expectRevision: options.expectRevision,
+    dryRun: options.dryRun ?? false,
+    redact: options.redact ?? true,
+  };
+  const world: World = { store: workplace.store, kinds: workplace.kinds, places: workplace.places, files, caller };
+  try {
+    const result = await verb.run(world, call);
+    const sessions = result.ok ? result.value.sessions : [];
+    const warnings = workplace.store.readOnly === undefined ? await syncMirrors(world, sessions) : [];
+    return result.ok ? ok({ answer: result.value.answer, warnings }) : result;
+  } catch (error) {
+    if (error instanceof StoreFailure) return err({ refusal: error.refusal });
+    throw error;
+  }
+};

@@ -1,0 +1,50 @@
+import * as v from 'valibot';
+import { resolve } from '../kernel/address.ts';
+import { orderOne, standingOf } from '../kernel/dispatch.ts';
+import { decideCommand } from '../kernel/lifecycle.ts';
+import { defineVerb } from '../kernel/verb.ts';
+import { withoutUndefined } from '../lib/json.ts';
+import { ok } from '../lib/result.ts';
+import { optionalCount, optionalText, sessionField } from '../kernel/fields.ts';
+import { standingText } from '../kernel/answer.ts';
+
+export const advance = defineVerb({
+  name: 'advance',
+  summary: 'Enter the next phase.',
+  details: `Checked against the phases of the session's kind; the phase's number follows from its name. Entering the phase in which it is already changes nothing. Without a phase the next one is entered. The last phase is reached only by completing the round.
+
+--round N+1 with the first phase starts the next round; other rounds than the current and the next one are refused. --skip passes over a phase that may be passed over, on the record and with a reason.`,
+  examples: [
+    'stint advance change-context',
+    'stint advance --phase reviews --json',
+    'stint advance --skip discourse --reason "two reviewers, no dispute"',
+    'stint advance context --round 2',
+  ],
+  input: v.strictObject({
+    phase: optionalText('The phase to enter. Default: the next one.'),
+    round: optionalCount('The round: the current one, or the next one to start it.'),
+    skip: optionalText('The phase to pass over.'),
+    reason: optionalText('Why it is passed over.'),
+    session: sessionField,
+  }),
+  positionals: ['phase'],
+  contradiction: ({ skip, reason }) => {
+    if (skip !== undefined && (reason ?? '').trim() === '') return '--skip needs a --reason';
+    if (skip === undefined && reason !== undefined) return '--reason goes with --skip';
+    return undefined;
+  },
+  does: {
+    writes: async (world, { session, ...wish }) => {
+      const row = await resolve(world, session, 'advance');
+      if (!row.ok) return row;
+      return ok(
+        orderOne(
+          row.value.key,
+          (found) => decideCommand(found, withoutUndefined({ type: 'advance', ...wish })),
+          (after) => standingOf(after),
+        ),
+      );
+    },
+  },
+  text: standingText,
+});

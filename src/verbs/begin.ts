@@ -1,0 +1,175 @@
+import * as v from 'valibot';
+import { checkName, findKind, keyOf } from '../kernel/address.ts';
+import { standingOf, type Order } from '../kernel/dispatch.ts';
+import type { Kind } from '../kernel/kind.ts';
+import { decideBegin, decideFinish } from '../kernel/lifecycle.ts';
+import type { Guard, SessionRow } from '../kernel/ports.ts';
+import { refuse, type Refusal } from '../kernel/refusal.ts';
+import type { Session } from '../kernel/session.ts';
+import { defineVerb, type World } from '../kernel/verb.ts';
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { nameFrom } from '../lib/name.ts';
+import { err, ok, type Result } from '../lib/result.ts';
+import { flag, optionalText, requiredText } from '../kernel/fields.ts';
+import { standingText } from '../kernel/answer.ts';
+
+export const begin = defineVerb({
+  name: 'begin',
+  summary: 'Start a session, or go on with it without losing anything.',
+  details: `With --name the name alone decides. Without it the open session of the branch in this checkout goes on, whatever its date; where there is none, one is started as YYYY-MM-DD-<branch>, with a number behind it where another branch has that name.
+
+An open session answers with where it stands, and nothing changes. A closed one goes on only under its own name: a completed one with its next round, an aborted one where it was left. --fresh aborts the open one on the record and starts anew under the next free name.`,
+  examples: [
+    'stint begin review',
+    'stint begin review --branch feature/login --json',
+    'stint begin review --name 2026-03-17-main',
+    'stint begin review --fresh',
+  ],
+  input: v.strictObject({
+    kind: requiredText('The kind of session: review.'),
+    branch: optionalText('The branch that it is about. Default: the one checked out here.'),
+    name: optionalText('The name of the session.'),
+    fresh: flag('Abort the open session and start anew.'),
+  }),
+  positionals: ['kind'],
+  does: {
+    writes: async (world, input) => {
+      const kind = findKind(world.kinds, input.kind);
+      if (!kind.ok) return kind;
+      const illegal = input.name === undefined ? undefined : checkName(input.name, 'The name');
+      if (illegal !== undefined) return err(illegal);
+      if (input.branch?.trim() === '') return err(refuse('usage', 'begin: the branch must not be blank.'));
+      const choice = await choose(world, kind.value, input);
+      if (!choice.ok) return choice;
+      return ok(orderOf(world, kind.value, choice.value, input.branch ?? world.places.here.branch));
+    },
+  },
+  text: (answer) => `${answer['resumed'] === true ? 'goes on' : 'begun'}  ${standingText(answer)}`,
+});
+
+interface Choice {
+  /** The session that is begun or goes on. */
+  readonly name: string;
+  /** The open one that is aborted first. */
+  readonly abort: string | undefined;
+  readonly guards: readonly Guard[];
+}
+
+interface Wish {
+  readonly branch?: string | undefined;
+  readonly name?: string | undefined;
+  readonly fresh?: boolean | undefined;
+}
+
+const choose = async (world: World, kind: Kind, wish: Wish): Promise<Result<Choice, Refusal>> => {
+  const branch = wish.branch ?? world.places.here.branch;
+  const mine = (row: SessionRow): boolean => world.places.homeOf(row).root === world.places.here.root;
+
+  if (wish.name !== undefined) {
+    const filter = { kind: kind.name, name: wish.name };
+    const [known] = await world.store.rows(filter);
+    if (known !== undefined && wish.branch !== undefined && known.branch !== wish.branch) {
+      return err(
+        refuse(
+          'conflict',
+          `${known.key} is about ${known.branch === null ? 'no branch' : `the branch ${known.branch}`}, not ${wish.branch}.`,
+          {
+            expected: 'its own branch, or another name',
+          },
+        ),
+      );
+    }
+    if (wish.fresh !== true || known === undefined) return ok({ name: wish.name, abort: undefined, guards: [] });
+    return ok(await startAnew(world, kind, wish.name, known.status === 'active' ? known.key : undefined));
+  }
+
+  const filter = { kind: kind.name, status: 'active', branch } as const;
+  const all = await world.store.rows(filter);
+  const open = all.filter(mine);
+  const guard = { filter, keys: all.map((row) => row.key) };
+  const [only, ...others] = open;
+  if (others.length > 0) {
+    return err(
+      refuse('ambiguous', `Several open sessions of this checkout are about ${branch ?? 'no branch'}.`, {
+        expected: 'one session',
+        hint: `stint begin ${kind.name} --name ${only?.name}`,
+        candidates: open.map((row) => row.key),
+      }),
+    );
+  }
+  if (only !== undefined && wish.fresh !== true) return ok({ name: only.name, abort: undefined, guards: [guard] });
+
+  const name = defaultName(world, branch);
+  if (wish.fresh === true) {
+    const anew = await startAnew(world, kind, name, only?.key);
+    return ok({ ...anew, guards: [guard, ...anew.guards] });
+  }
+  // The last one of this name and its numbered successors goes on, if it is about this branch here.
+  const family = await familyOf(world, kind, name);
+  const own = family
+    .filter((row) => row.branch === branch && mine(row))
+    .toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
+    .at(-1);
+  if (own !== undefined) return ok({ name: own.name, abort: undefined, guards: [guard] });
+  const anew = await startAnew(world, kind, name, undefined);
+  return ok({ ...anew, guards: [guard, ...anew.guards] });
+};
+
+/** The next free name, and the open session that makes way for it. */
+const startAnew = async (world: World, kind: Kind, base: string, abort: string | undefined): Promise<Choice> => {
+  const taken = new Set((await familyOf(world, kind, base)).map((row) => row.name));
+  let name = base;
+  for (let number = 2; taken.has(name); number += 1) name = `${base}-${number}`;
+  return { name, abort, guards: [{ filter: { kind: kind.name, name }, keys: [] }] };
+};
+
+/** The sessions of that name, and of that name with a number behind it. */
+const familyOf = async (world: World, kind: Kind, base: string): Promise<readonly SessionRow[]> =>
+  (await world.store.rows({ kind: kind.name, namePrefix: base })).filter((row) =>
+    /^(?:-\d+)?$/.test(row.name.slice(base.length)),
+  );
+
+/** `YYYY-MM-DD-<branch>`; a detached head goes by its commit, a folder without a repository by its own name. */
+const defaultName = (world: World, branch: string | null): string =>
+  `${world.caller.now.slice(0, 10)}-${nameFrom(branch ?? world.places.here.label)}`;
+
+const orderOf = (
+  world: World,
+  kind: Kind,
+  { name, abort, guards }: Choice,
+  branch: string | null,
+): Order<JsonObject> => {
+  const key = keyOf(kind.name, name);
+  return {
+    keys: abort === undefined ? [key] : [key, abort],
+    guards,
+    decide: (sessions) => {
+      const session = known(sessions, key);
+      const events = decideBegin(session, { branch, worktree: world.places.here.worktree });
+      if (!events.ok) return events;
+      if (abort === undefined) return ok(new Map([[key, events.value]]));
+      const aborted = decideFinish(known(sessions, abort), { abort: true, reason: `begun anew as ${key}` });
+      return aborted.ok
+        ? ok(
+            new Map([
+              [abort, aborted.value],
+              [key, events.value],
+            ]),
+          )
+        : aborted;
+    },
+    answer: (session, before) => ({
+      ...standingOf(session),
+      resumed: before.common !== undefined,
+      folder: kind.folder(name),
+      branch: session.common.branch,
+      ...(abort === undefined ? {} : { aborted: abort }),
+    }),
+  };
+};
+
+const known = (sessions: ReadonlyMap<string, Session>, key: string): Session => {
+  const session = sessions.get(key);
+  if (session === undefined) throw new Error(`${key} was not loaded`);
+  return session;
+};

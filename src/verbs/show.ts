@@ -1,0 +1,49 @@
+import * as v from 'valibot';
+import { resolve } from '../kernel/address.ts';
+import { objectAt, objectsAt, table, textAt } from '../kernel/answer.ts';
+import { optionalCount, sessionField } from '../kernel/fields.ts';
+import { eventToJson, sessionAt, statusToJson } from '../kernel/query.ts';
+import { defineVerb } from '../kernel/verb.ts';
+import { err, ok } from '../lib/result.ts';
+import { status } from './status.ts';
+
+/** How many of the newest events the text shows; the JSON has all of them. */
+const shownEvents = 5;
+
+export const show = defineVerb({
+  name: 'show',
+  summary: 'The session and its events, now or as it was at a revision.',
+  details: `With --at the session is folded to that revision and shown as it stood then; nothing changes. The text shows the last 5 events, the JSON has all of them.`,
+  examples: ['stint show --json', 'stint show --at 3'],
+  input: v.strictObject({ session: sessionField, at: optionalCount('The revision.') }),
+  positionals: ['session'],
+  does: {
+    reads: async (world, { session: given, at }) => {
+      const row = await resolve(world, given, undefined);
+      if (!row.ok) return err({ refusal: row.error });
+      const session = await sessionAt(world.store, row.value.key, at);
+      if (!session.ok) return err({ refusal: session.error });
+      const events = await world.store.events(row.value.key, at === undefined ? {} : { until: at });
+      const folder = world.kinds.get(row.value.kind)?.folder(row.value.name) ?? '';
+      return ok({
+        ...(at === undefined ? {} : { at }),
+        session: statusToJson(session.value, world, folder),
+        events: events.map(eventToJson),
+      });
+    },
+  },
+  text: (answer) => {
+    const session = objectAt(answer, 'session');
+    const events = objectsAt(answer, 'events');
+    return [
+      ...(answer['at'] === undefined ? [] : [`as it stood at revision ${textAt(answer, 'at')}:`]),
+      status.text(session),
+      table(
+        events
+          .slice(-shownEvents)
+          .map((event) => [textAt(event, 'seq'), textAt(event, 'at'), textAt(event, 'type'), textAt(event, 'actor')]),
+      ),
+      ...(events.length > shownEvents ? [`(${events.length - shownEvents} earlier events: stint log)`] : []),
+    ].join('\n');
+  },
+});

@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+import { resolve } from '../kernel/address.ts';
+import { fieldLines, nextText, objectAt, objectsAt, textAt, textsAt } from '../kernel/answer.ts';
+import { sessionField } from '../kernel/fields.ts';
+import { sessionAt, statusToJson } from '../kernel/query.ts';
+import { defineVerb } from '../kernel/verb.ts';
+import { err, ok } from '../lib/result.ts';
+
+export const status = defineVerb({
+  name: 'status',
+  summary: 'Where does it stand, what is missing, what comes next?',
+  details: `Answers for one session: its phase and round, how complete it is, what is missing, which files are expected by now and whether they are there, and the next action with its command. Files never count as done. Exits 0 whatever the state.`,
+  examples: ['stint status', 'stint status --session review:2026-03-17-main --json'],
+  input: v.strictObject({ session: sessionField }),
+  positionals: ['session'],
+  does: {
+    reads: async (world, input) => {
+      const row = await resolve(world, input.session, undefined);
+      if (!row.ok) return err({ refusal: row.error });
+      const session = await sessionAt(world.store, row.value.key, undefined);
+      if (!session.ok) return err({ refusal: session.error });
+      const folder = world.kinds.get(row.value.kind)?.folder(row.value.name) ?? '';
+      return ok(statusToJson(session.value, world, folder));
+    },
+  },
+  text: (answer) => {
+    const reason = textAt(answer, 'reason');
+    const state = textAt(answer, 'outcome') === '' ? textAt(answer, 'status') : textAt(answer, 'outcome');
+    return [
+      fieldLines([
+        [textAt(answer, 'session'), `${state}${reason === '' ? '' : ` (${reason})`}`],
+        ['position', textAt(answer, 'position')],
+        ['complete', textAt(answer, 'completeness')],
+        ['missing', textsAt(answer, 'missing').join('; ')],
+        ['branch', textAt(answer, 'branch')],
+        ['worktree', answer['here'] === true ? '' : textAt(answer, 'worktree')],
+        ['updated', textAt(answer, 'updated_at')],
+        ['read only', textAt(answer, 'read_only')],
+        ...objectsAt(answer, 'evidence').map((one): [string, string] => [
+          one['present'] === true ? 'there' : 'not there',
+          `${textAt(one, 'path')}${one['at_least'] === undefined ? '' : ` (${textsAt(one, 'files').join(', ') || 'empty'}; at least ${textAt(one, 'at_least')})`}`,
+        ]),
+      ]),
+      `then: ${textAt(objectAt(answer, 'next_action'), 'text')}`,
+      ...nextText(answer),
+    ].join('\n');
+  },
+});

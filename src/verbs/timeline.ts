@@ -1,0 +1,43 @@
+import * as v from 'valibot';
+import { findKind, resolve } from '../kernel/address.ts';
+import { durationText, objectsAt, table, textAt } from '../kernel/answer.ts';
+import { sessionField } from '../kernel/fields.ts';
+import { spansOf } from '../kernel/query.ts';
+import { defineVerb } from '../kernel/verb.ts';
+import { err, ok } from '../lib/result.ts';
+
+export const timeline = defineVerb({
+  name: 'timeline',
+  summary: 'How long did it stand where?',
+  details: `One line for each stretch that the session stood at one position, and the total, which is their sum; a stretch that lasts is counted up to now. The time between a close and a reopening belongs to none.`,
+  examples: ['stint timeline', 'stint timeline --json'],
+  input: v.strictObject({ session: sessionField }),
+  positionals: ['session'],
+  does: {
+    reads: async (world, { session }) => {
+      const row = await resolve(world, session, undefined);
+      if (!row.ok) return err({ refusal: row.error });
+      const kind = findKind(world.kinds, row.value.kind);
+      if (!kind.ok) return err({ refusal: kind.error });
+      const { key } = row.value;
+      const events = await world.store.events(key, { lifecycleOnly: true });
+      const spans = spansOf(kind.value, key, events, world.caller.now);
+      return ok({
+        session: key,
+        session_id: row.value.name,
+        spans: spans.map((span) => ({ ...span })),
+        total_ms: spans.reduce((total, span) => total + span.ms, 0),
+      });
+    },
+  },
+  text: (answer) =>
+    table([
+      ['FROM', 'TIME', 'POSITION'],
+      ...objectsAt(answer, 'spans').map((span) => [
+        textAt(span, 'from'),
+        durationText(Number(span['ms'])),
+        `${textAt(span, 'position')}${span['to'] === null ? ' (now)' : ''}`,
+      ]),
+      ['', durationText(Number(answer['total_ms'])), 'total'],
+    ]),
+});
