@@ -26,16 +26,18 @@ export const textsAt = (object: JsonObject, key: string): readonly string[] => {
   return Array.isArray(value) ? value.map(String) : [];
 };
 
-/** Rows with their columns aligned, two blanks between them. */
-export const table = (rows: readonly (readonly string[])[]): string => {
+/** Rows with their columns aligned, two blanks between them, each line behind the indent. */
+export const table = (rows: readonly (readonly string[])[], indent = ''): string => {
   const clean = rows.map((row) => row.map(oneLine));
   const widths = (clean[0] ?? []).map((_, column) => Math.max(...clean.map((row) => displayWidth(row[column] ?? ''))));
   return clean
-    .map((row) =>
-      row
-        .map((cell, column) => padEnd(cell, widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
+    .map(
+      (row) =>
+        indent +
+        row
+          .map((cell, column) => padEnd(cell, widths[column] ?? 0))
+          .join('  ')
+          .trimEnd(),
     )
     .join('\n');
 };

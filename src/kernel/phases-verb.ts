@@ -19,7 +19,7 @@ export const completionVerb = (workflow: PhaseWorkflow): Verb => {
     examples: completion.examples,
     input: v.strictObject({
       round: optionalCount(`The ${cycle.field}. Default: the current one.`),
-      require_final: flag(`Refuse (6) unless ${completion.finalPath} is there.`),
+      require_final: flag(`Refuse (6) unless ${completion.finalPath.replaceAll('{round}', 'N')} is there.`),
       session: sessionField,
     }),
     payload: { summary: completion.payload, check: completion.check },

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { isJsonObject } from '../lib/json.ts';
-import { faultsOf } from '../lib/faults.ts';
 import { redactJson } from '../lib/redact.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { wellFormed } from '../lib/text.ts';
@@ -106,15 +105,9 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     const parsed = v.safeParse(definition.input, input);
     if (!parsed.success) {
       return err(
-        refuse(
-          'usage',
-          `${definition.name}: ${faultsOf(parsed.issues)
-            .map((fault) => fault.replace(/^\$\.?/, ''))
-            .join('; ')}.`,
-          {
-            hint: `stint ${definition.name} --help`,
-          },
-        ),
+        refuse('usage', `${definition.name}: ${parsed.issues.map(faultOf).join('; ')}.`, {
+          hint: `stint ${definition.name} --help`,
+        }),
       );
     }
     const contradiction = definition.contradiction?.(parsed.output);
@@ -188,6 +181,13 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     },
     run,
   };
+};
+
+/** A fault of the input: fields are named as in help. */
+const faultOf = (issue: v.BaseIssue<unknown>): string => {
+  const field = String(issue.path?.[0]?.key ?? '').replaceAll('_', '-');
+  if (issue.type !== 'strict_object') return `${field} ${issue.message}`;
+  return issue.expected === 'never' ? `there is no field ${field}` : `${field} is missing`;
 };
 
 /** The sessions that an answer is about: their mirrors are looked after, also when the answer is a repeat. */

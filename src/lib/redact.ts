@@ -24,24 +24,32 @@ type Found = Readonly<Record<string, number>>;
  * its value keep what is around the secret. Redacting twice is the same as redacting once.
  */
 export function redact(text: string): { readonly text: string; readonly found: Found } {
-  const spans: Span[] = [];
-  findTokens(text, spans);
-  findNamed(text, spans);
-  if (spans.length === 0) return { text, found: {} };
-
-  // Tokens were found first and the sort is stable, so a token with a name in front counts as that token.
-  spans.sort((a, b) => a.start - b.start);
   const found: Record<string, number> = {};
+  let clean = text;
+  // What was glued to a secret may be one too, and only stands free when that is gone. More passes than these only
+  // serve somebody who counts on them.
+  for (let pass = 0; pass < 4; pass += 1) {
+    const spans: Span[] = [];
+    findTokens(clean, spans);
+    findNamed(clean, spans);
+    if (spans.length === 0) break;
+    clean = replaced(clean, spans, found);
+  }
+  return { text: clean, found };
+}
+
+/** Tokens come first in `spans` and the sort is stable, so a token behind a name counts as that token. */
+function replaced(text: string, spans: readonly Span[], found: Record<string, number>): string {
   let clean = '';
   let end = 0;
-  for (const span of spans) {
+  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
     if (span.start >= end) {
       clean += text.slice(end, span.start) + MARK;
       found[span.rule] = (found[span.rule] ?? 0) + 1;
     }
     end = Math.max(end, span.end);
   }
-  return { text: clean + text.slice(end), found };
+  return clean + text.slice(end);
 }
 
 /**
@@ -158,9 +166,8 @@ const atLeastBehind =
 const findOpenaiKey: Finder = (text, at, body) => {
   if (isInsideWord(text, at) || text.charCodeAt(at - 1) === 0x2d) return undefined;
   const end = runEnd(text, body, isUrlSafe);
-  if (end - body < 20) return undefined;
-  const parts = text.slice(body, Math.min(end, body + 512)).split(/[-_]/);
-  const isKey = parts.some((part) => part.length >= 20 || (part.length >= 10 && /\d/.test(part)));
+  const parts = text.slice(body, Math.min(end, body + 256)).split(/[-_]/);
+  const isKey = end - body >= 20 && parts.some((part) => part.length >= 20 || (part.length >= 10 && /\d/.test(part)));
   return isKey ? [at, end] : undefined;
 };
 
@@ -413,7 +420,7 @@ function findNamed(text: string, spans: Span[]): void {
     const resume = runEnd(text, hit.index, isNamePart);
     let end = resume;
     while (!isWord(text.charCodeAt(end - 1))) end -= 1;
-    const span = findValue(text, Math.max(nameStart(text, hit.index), end - LONGEST_NAME), end, bareEnd);
+    const span = findValue(text, nameStart(text, end), end, bareEnd);
     if (span !== undefined) spans.push(span);
     NAME_TRIGGER.lastIndex = Math.max(resume, span?.end ?? 0);
   }
@@ -421,10 +428,10 @@ function findNamed(text: string, spans: Span[]): void {
 
 const isNamePart: IsPart = (unit) => isUrlSafe(unit) || unit === 0x2e;
 
-/** Where the name around `at` begins; of a long one only what counts. */
-function nameStart(text: string, at: number): number {
-  let start = at;
-  while (at - start < 64 && isNamePart(text.charCodeAt(start - 1))) {
+/** Where the name that ends before `end` begins; of a long one only what counts. */
+function nameStart(text: string, end: number): number {
+  let start = end;
+  while (end - start < LONGEST_NAME && isNamePart(text.charCodeAt(start - 1))) {
     // In `\npassword`, as a string literal has it, the name is `password`.
     if (text.charAt(start - 2) === '\\' && /[nrt]/.test(text.charAt(start - 1))) break;
     // Two hyphens begin an option; more of them are a line.

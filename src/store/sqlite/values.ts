@@ -6,7 +6,7 @@ export const text = (row: Row, column: string): string => String(row[column]);
 /** A text column that may be null. */
 export const textOrNull = (row: Row, column: string): string | null => {
   const value = row[column];
-  return value === null || value === undefined ? null : String(value);
+  return typeof value === 'string' ? value : null;
 };
 
 /** A whole-number column. */

@@ -12,10 +12,16 @@ export const helpText = (verbs: readonly Verb[]): string =>
     '',
     'usage: stint VERB [flags]',
     '',
-    table(verbs.map((verb) => [`  ${verb.name}`, verb.summary])),
+    table(
+      verbs.map((verb) => [verb.name, verb.summary]),
+      '  ',
+    ),
     '',
     'flags of every verb:',
-    table(commonFlags.map((flag) => [`  --${flag.name}`, flag.description])),
+    table(
+      commonFlags.map((flag) => [`--${flag.name}`, flag.description]),
+      '  ',
+    ),
     '',
     'more: stint VERB --help, stint help --json',
   ].join('\n');
@@ -28,13 +34,13 @@ export const verbHelpText = (verb: Verb): string => {
     '',
     verb.summary,
     '',
-    verb.details,
+    wrap(verb.details, 100),
     '',
     'flags:',
-    table([
-      ...fields.map((field) => [`  --${field.name}${valueName(field.type)}`, field.description]),
-      ...flagsOf(verb).map((flag) => [`  --${flag.name}${valueName(flag.type)}`, flag.description]),
-    ]),
+    table(
+      [...fields, ...flagsOf(verb)].map((flag) => [`--${flag.name}${valueName(flag.type)}`, flag.description]),
+      '  ',
+    ),
     '',
     'examples:',
     ...verb.examples.map((example) => `  ${example}`),
@@ -76,6 +82,21 @@ export const exitTable = (): readonly { readonly name: string; readonly exit: nu
 /** The input fields of a verb, as flags. */
 export const fieldsOf = (verb: Verb) =>
   Object.entries(verb.input.entries).map(([key, schema]) => ({ key, ...fieldOf(key, schema) }));
+
+/** Paragraphs with their lines broken at blanks. */
+const wrap = (text: string, columns: number): string =>
+  text
+    .split('\n')
+    .map((paragraph) => {
+      const lines = [''];
+      for (const word of paragraph.split(' ')) {
+        const line = lines.at(-1) ?? '';
+        if (line !== '' && line.length + 1 + word.length > columns) lines.push(word);
+        else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+      }
+      return lines.join('\n');
+    })
+    .join('\n');
 
 const valueName = (type: 'text' | 'number' | 'switch'): string =>
   type === 'switch' ? '' : type === 'number' ? ' N' : ' TEXT';

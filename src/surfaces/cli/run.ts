@@ -120,7 +120,7 @@ const withRemarks = (text: string, answer: JsonObject): string => {
     ...(typeof redacted === 'object' && redacted !== null
       ? [
           `redacted: ${Object.entries(redacted)
-            .map(([rule, count]) => `${rule} ${String(count)}`)
+            .map(([rule, count]) => `${rule} ${JSON.stringify(count)}`)
             .join(', ')}`,
         ]
       : []),
