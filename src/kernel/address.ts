@@ -36,18 +36,19 @@ export const findKind = (kinds: Kinds, name: string): Result<Kind, Refusal> => {
 export const resolve = async (
   world: { readonly store: Store; readonly kinds: Kinds; readonly caller: Caller; readonly places: Places },
   given: string | undefined,
-  command: string | undefined,
+  applies: { readonly command?: string; readonly kind?: string } = {},
 ): Promise<Result<SessionRow, Refusal>> => {
   const address = given ?? world.caller.session;
   if (address !== undefined) return resolveAddress(world.store, world.kinds, address);
 
-  const applies = (row: SessionRow): boolean =>
-    command === undefined || (world.kinds.get(row.kind)?.commandTypes.includes(command) ?? false);
-  const open = (await world.store.rows({ status: 'active' })).filter(applies);
+  const isMeant = (row: SessionRow): boolean =>
+    (applies.kind === undefined || row.kind === applies.kind) &&
+    (applies.command === undefined || (world.kinds.get(row.kind)?.commandTypes.includes(applies.command) ?? false));
+  const open = (await world.store.rows({ status: 'active' })).filter(isMeant);
   const here = open.filter((row) => world.places.homeOf(row).root === world.places.here.root);
   const [only, ...others] = here;
   if (only === undefined) {
-    const known = open.length > 0 ? open : (await world.store.rows({})).filter(applies).slice(0, 5);
+    const known = open.length > 0 ? open : (await world.store.rows({})).filter(isMeant).slice(0, 5);
     return err(
       refuse('not-found', open.length > 0 ? 'No open session belongs to this checkout.' : 'There is no open session.', {
         expected: 'an open session of this checkout, or --session',

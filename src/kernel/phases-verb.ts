@@ -5,9 +5,10 @@ import { orderOne, standingOf } from './dispatch.ts';
 import { flag, optionalCount, sessionField } from './fields.ts';
 import { decideCommand } from './lifecycle.ts';
 import { metaPathOf, finalPathOf, type PhaseWorkflow } from './phases.ts';
+import { refuse } from './refusal.ts';
 import { defineVerb, type Verb } from './verb.ts';
 import { withoutUndefined } from '../lib/json.ts';
-import { ok } from '../lib/result.ts';
+import { err, ok } from '../lib/result.ts';
 
 /** The verb that completes a round of a phase workflow, made of its table. */
 export const completionVerb = (workflow: PhaseWorkflow): Verb => {
@@ -25,9 +26,17 @@ export const completionVerb = (workflow: PhaseWorkflow): Verb => {
     payload: { summary: completion.payload, check: completion.check },
     does: {
       writes: async (world, input, payload) => {
-        const row = await resolve(world, input.session, 'complete');
+        const row = await resolve(world, input.session, { kind: workflow.name });
         if (!row.ok) return row;
-        const { key, name } = row.value;
+        const { key, name, kind } = row.value;
+        if (kind !== workflow.name) {
+          return err(
+            refuse('illegal-transition', `${key} is a ${kind}: ${completion.verb} completes a ${workflow.name}.`, {
+              expected: `a session of the kind ${workflow.name}`,
+              legal: [`stint status --session ${key}`],
+            }),
+          );
+        }
         const round = input.round ?? Number((await world.store.read(key))?.view.where[cycle.field] ?? 0);
         const checked = completion.check(payload?.json);
         const final = `${world.places.homeOf(row.value).root}/${finalPathOf(workflow, name, round)}`;

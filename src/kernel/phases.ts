@@ -240,17 +240,17 @@ const advance = (workflow: PhaseWorkflow, state: PhaseState, wish: Advance): Res
         `A ${workflow.cycle.field} is the current one (${round}) or the next one (${round + 1}), not ${wish.round}.`,
       );
     }
-    const target = wish.phase ?? firstOf(workflow).name;
-    if (target !== firstOf(workflow).name || wish.skip !== undefined) {
+    if (wish.phase !== firstOf(workflow).name) {
       return illegal(`A new ${workflow.cycle.field} begins with ${firstOf(workflow).name}.`);
     }
     return ok([startRound(workflow, state, wish.round)]);
   }
 
   const skip = wish.skip === undefined ? undefined : indexOf(workflow, wish.skip);
-  const target = wish.phase === undefined ? (skip ?? from) + 1 : indexOf(workflow, wish.phase);
+  // Passing over a phase enters the one behind it; else the phase is named, so that a repeat changes nothing.
+  const target = wish.phase === undefined ? (skip ?? Number.NaN) + 1 : indexOf(workflow, wish.phase);
   const entering = workflow.phases[target];
-  if (entering === undefined) return illegal(`There is no phase after ${state.phase}.`);
+  if (entering === undefined) return illegal('It is not said which phase to enter.');
   const skipped = skip === undefined ? undefined : workflow.phases[skip];
 
   const wasSkipped =

@@ -91,9 +91,9 @@ export function redactJson(value: Json): { readonly value: Json; readonly found:
     } else if (Array.isArray(frame.to)) {
       frame.to.push(copied(member[1], frame.name));
     } else {
-      let key = redactText(member[0]);
-      if (Object.hasOwn(frame.to, key)) key += ` ${(renamed += 1)}`;
-      const child = copied(member[1], wordsOf(member[0]));
+      const clean = redactText(member[0]);
+      const key = Object.hasOwn(frame.to, clean) ? `${clean} ${(renamed += 1)}` : clean;
+      const child = copied(member[1], hasStem(clean) ? wordsOf(clean) : []);
       // Assigning to `__proto__` would not make a member.
       Object.defineProperty(frame.to, key, { value: child, writable: true, enumerable: true, configurable: true });
     }
@@ -193,11 +193,11 @@ const findSendgridKey: Finder = (text, at, body) => {
   return end - dot > 16 ? [at, end] : undefined;
 };
 
-/** 32 hex digits stand before the data centre that is the trigger. */
+/** 32 hex digits stand before the data centre whose beginning is the trigger. */
 const findMailchimpKey: Finder = (text, at, body) => {
-  const end = runEnd(text, body, isDigit, 2);
+  const end = runEnd(text, body, isDigit, 1);
   const start = at - 32;
-  const isKey = start >= 0 && end > body && runEnd(text, start, isHex) === at && !isAlnum(text.charCodeAt(end));
+  const isKey = start >= 0 && runEnd(text, start, isHex) === at && !isAlnum(text.charCodeAt(end));
   return isKey && !isInsideWord(text, start) ? [start, end] : undefined;
 };
 
@@ -312,43 +312,54 @@ const isKeyWord: IsPart = (unit) =>
   unit > 0x20 && unit !== 0x22 && unit !== 0x27 && unit !== 0x5c && unit !== 0x60 && !(unit >= 0x7f && unit <= 0xa0);
 
 /** Published prefixes of tokens, by rule. Lengths are the least that the vendors hand out, or what the hand-off spec has. */
-const TOKENS: readonly (readonly [rule: string, find: Finder, ...prefixes: readonly string[]])[] = [
-  ['github-token', atLeast(20, isAlnum), 'ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'],
-  ['github-fine-grained-token', atLeast(20, isWord), 'github_pat_'],
-  ['gitlab-token', atLeast(20, isUrlSafe), 'glpat-', 'gldt-', 'glrt-', 'glptt-', 'glsoat-'],
-  ['aws-access-key', exactly(16, (unit) => isUpper(unit) || isDigit(unit)), 'AKIA', 'ASIA'],
-  ['anthropic-key', atLeast(20, isUrlSafe), 'sk-ant-'],
-  ['openai-key', findOpenaiKey, 'sk-'],
-  ['stripe-key', atLeast(16, isAlnum), 'sk_live_', 'sk_test_', 'rk_live_', 'rk_test_'],
-  ['stripe-key', atLeast(16, isBase64), 'whsec_'],
-  [
-    'slack-token',
-    atLeast(10, (unit) => isAlnum(unit) || unit === 0x2d),
-    ...[...'abceopdrs'].map((kind) => `xox${kind}-`),
-    'xapp-1-',
-  ],
-  ['slack-webhook', atLeastBehind(8, (unit) => isUrlSafe(unit) || unit === 0x2f), 'hooks.slack.com/services/'],
-  ['discord-webhook', findDiscordWebhook, 'discord.com/api/webhooks/', 'discordapp.com/api/webhooks/'],
-  ['npm-token', exactly(36, isAlnum), 'npm_'],
-  ['pypi-token', atLeast(20, isUrlSafe), 'pypi-AgE'],
-  ['docker-token', atLeast(20, isUrlSafe), 'dckr_pat_'],
-  ['google-api-key', atLeast(20, isUrlSafe), 'AIza'],
-  ['google-oauth-token', atLeast(20, isUrlSafe), 'GOCSPX-', 'ya29.'],
-  ['huggingface-token', atLeast(30, isAlnum), 'hf_'],
-  ['sendgrid-api-key', findSendgridKey, 'SG.'],
-  ['mailchimp-api-key', findMailchimpKey, '-us'],
-  ['shopify-admin-token', exactly(32, isHex), 'shpat_', 'shpca_', 'shppa_', 'shpss_'],
-  ['twilio-api-key', exactly(32, isHex), 'SK'],
-  ['postman-api-key', atLeast(20, (unit) => isHex(unit) || unit === 0x2d), 'PMAK-'],
-  ['digitalocean-token', atLeast(40, isHex), 'dop_v1_', 'doo_v1_', 'dor_v1_'],
-  ['vault-token', atLeast(24, isUrlSafe), 'hvs.', 'hvb.'],
-  ['grafana-token', atLeast(20, isWord), 'glsa_', 'glc_'],
-  ['groq-key', atLeast(40, isAlnum), 'gsk_'],
-  ['xai-key', atLeast(40, isAlnum), 'xai-'],
-  ['age-key', atLeast(50, isAlnum), 'AGE-SECRET-KEY-1'],
-  ['jwt', findJwt, 'eyJ'],
-  ['url-password', findUrlPassword, '://', String.raw`:\/\/`],
-  ['private-key', findEncodedKey, 'LS0tLS1CRUdJTi'],
+const TOKENS: readonly { readonly rule: string; readonly find: Finder; readonly prefixes: readonly string[] }[] = [
+  { rule: 'github-token', find: atLeast(20, isAlnum), prefixes: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'] },
+  { rule: 'github-fine-grained-token', find: atLeast(20, isWord), prefixes: ['github_pat_'] },
+  { rule: 'gitlab-token', find: atLeast(20, isUrlSafe), prefixes: ['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glsoat-'] },
+  { rule: 'aws-access-key', find: exactly(16, (unit) => isUpper(unit) || isDigit(unit)), prefixes: ['AKIA', 'ASIA'] },
+  { rule: 'anthropic-key', find: atLeast(20, isUrlSafe), prefixes: ['sk-ant-'] },
+  { rule: 'openai-key', find: findOpenaiKey, prefixes: ['sk-'] },
+  { rule: 'stripe-key', find: atLeast(16, isAlnum), prefixes: ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_'] },
+  { rule: 'stripe-key', find: atLeast(16, isBase64), prefixes: ['whsec_'] },
+  {
+    rule: 'slack-token',
+    find: atLeast(10, (unit) => isAlnum(unit) || unit === 0x2d),
+    prefixes: ['xoxa-', 'xoxb-', 'xoxc-', 'xoxd-', 'xoxe-', 'xoxo-', 'xoxp-', 'xoxr-', 'xoxs-', 'xapp-1-'],
+  },
+  {
+    rule: 'slack-webhook',
+    find: atLeastBehind(8, (unit) => isUrlSafe(unit) || unit === 0x2f),
+    prefixes: ['hooks.slack.com/services/'],
+  },
+  {
+    rule: 'discord-webhook',
+    find: findDiscordWebhook,
+    prefixes: ['discord.com/api/webhooks/', 'discordapp.com/api/webhooks/'],
+  },
+  { rule: 'npm-token', find: exactly(36, isAlnum), prefixes: ['npm_'] },
+  { rule: 'pypi-token', find: atLeast(20, isUrlSafe), prefixes: ['pypi-AgE'] },
+  { rule: 'docker-token', find: atLeast(20, isUrlSafe), prefixes: ['dckr_pat_'] },
+  { rule: 'google-api-key', find: atLeast(20, isUrlSafe), prefixes: ['AIza'] },
+  { rule: 'google-oauth-token', find: atLeast(20, isUrlSafe), prefixes: ['GOCSPX-', 'ya29.'] },
+  { rule: 'huggingface-token', find: atLeast(30, isAlnum), prefixes: ['hf_'] },
+  { rule: 'sendgrid-api-key', find: findSendgridKey, prefixes: ['SG.'] },
+  {
+    rule: 'mailchimp-api-key',
+    find: findMailchimpKey,
+    prefixes: ['-us1', '-us2', '-us3', '-us4', '-us5', '-us6', '-us7', '-us8', '-us9'],
+  },
+  { rule: 'shopify-admin-token', find: exactly(32, isHex), prefixes: ['shpat_', 'shpca_', 'shppa_', 'shpss_'] },
+  { rule: 'twilio-api-key', find: exactly(32, isHex), prefixes: ['SK'] },
+  { rule: 'postman-api-key', find: atLeast(20, (unit) => isHex(unit) || unit === 0x2d), prefixes: ['PMAK-'] },
+  { rule: 'digitalocean-token', find: atLeast(40, isHex), prefixes: ['dop_v1_', 'doo_v1_', 'dor_v1_'] },
+  { rule: 'vault-token', find: atLeast(24, isUrlSafe), prefixes: ['hvs.', 'hvb.'] },
+  { rule: 'grafana-token', find: atLeast(20, isWord), prefixes: ['glsa_', 'glc_'] },
+  { rule: 'groq-key', find: atLeast(40, isAlnum), prefixes: ['gsk_'] },
+  { rule: 'xai-key', find: atLeast(40, isAlnum), prefixes: ['xai-'] },
+  { rule: 'age-key', find: atLeast(50, isAlnum), prefixes: ['AGE-SECRET-KEY-1'] },
+  { rule: 'jwt', find: findJwt, prefixes: ['eyJ'] },
+  { rule: 'private-key', find: findEncodedKey, prefixes: ['LS0tLS1CRUdJTi'] },
+  { rule: 'url-password', find: findUrlPassword, prefixes: ['://', String.raw`:\/\/`] },
 ];
 
 type TokenTable = {
@@ -358,19 +369,38 @@ type TokenTable = {
 
 let tokenTable: TokenTable | undefined;
 
-/** Made at the first use, so that a start which redacts nothing does not pay for it. */
+/** Made when the first text has a prefix: compiling the expression takes longer than all else here. */
 function createTokenTable(): TokenTable {
-  const byPrefix = new Map<string, { readonly rule: string; readonly find: Finder }>();
-  for (const [rule, find, ...prefixes] of TOKENS) for (const prefix of prefixes) byPrefix.set(prefix, { rule, find });
+  const byPrefix = new Map(TOKENS.flatMap((token) => token.prefixes.map((prefix) => [prefix, token] as const)));
   // The longest first: `sk-ant-` before `sk-`.
   const prefixes = [...byPrefix.keys(), KEY_TRIGGER].toSorted((a, b) => b.length - a.length);
-  const escaped = prefixes.map((prefix) => prefix.replaceAll(/[.\\/]/g, String.raw`\$&`));
-  return { trigger: new RegExp(escaped.join('|'), 'g'), byPrefix };
+  const escaped = (character: string): string => (isWord(character.charCodeAt(0)) ? character : `\\${character}`);
+  const pattern = prefixes.map((prefix) => Array.from(prefix, escaped).join('')).join('|');
+  return { trigger: new RegExp(pattern, 'g'), byPrefix };
 }
 
 const KEY_TRIGGER = 'BEGIN ';
 
+/** Up to this length a text is asked for each trigger by itself, which is faster than compiling an expression. */
+const SHORT = 4096;
+
+function hasPrefix(text: string): boolean {
+  const isThere = (prefix: string): boolean => text.includes(prefix);
+  return (
+    TOKENS.some(({ rule, prefixes }) =>
+      // Without an `@` no URL has a password, and URLs are common.
+      rule === 'url-password' ? text.includes('@') && prefixes.some(isThere) : prefixes.some(isThere),
+    ) || text.includes(KEY_TRIGGER)
+  );
+}
+
+function hasStem(text: string): boolean {
+  const lower = text.toLowerCase();
+  return NAME_STEMS.some((stem) => lower.includes(stem));
+}
+
 function findTokens(text: string, spans: Span[]): void {
+  if (text.length <= SHORT && !hasPrefix(text)) return;
   tokenTable ??= createTokenTable();
   const { trigger, byPrefix } = tokenTable;
   const key = { rule: 'private-key', find: createKeyFinder() };
@@ -397,8 +427,9 @@ const ESCAPE_BEFORE = /(?:\\[bfnrtv0]|\\x[\dA-Fa-f]{2}|\\u[\dA-Fa-f]{4}|%[\dA-Fa
 
 // Names: what somebody calls a secret.
 
-/** The stems of all names that may name a secret, and of the two schemes of HTTP that carry one. */
-const NAME_TRIGGER = /pass|pwd|secret|token|key|auth|credential|bearer|basic/gi;
+/** The stems of all names that may name a secret, and the two schemes of HTTP that carry one. */
+const NAME_STEMS = ['pass', 'pwd', 'secret', 'token', 'key', 'auth', 'credential', 'bearer', 'basic'];
+const NAME_TRIGGER = new RegExp(NAME_STEMS.join('|'), 'gi');
 
 /** Behind a name: what closes it, the sign, and emphasis and white space in front of the value. */
 const SIGN =
@@ -415,6 +446,7 @@ type Shape = 'quoted' | 'assigned' | 'spaced' | 'listed' | 'followed';
 
 function findNamed(text: string, spans: Span[]): void {
   const bareEnd = createBareEnd(text);
+  if (text.length <= SHORT && !hasStem(text)) return;
   NAME_TRIGGER.lastIndex = 0;
   for (let hit = NAME_TRIGGER.exec(text); hit !== null; hit = NAME_TRIGGER.exec(text)) {
     const resume = runEnd(text, hit.index, isNamePart);

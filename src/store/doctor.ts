@@ -16,7 +16,7 @@ export const doctor = defineVerb({
   input: v.strictObject({ session: sessionField }),
   does: {
     reads: async (world, input) => {
-      const only = input.session === undefined ? undefined : await resolve(world, input.session, undefined);
+      const only = input.session === undefined ? undefined : await resolve(world, input.session);
       if (only?.ok === false) return err({ refusal: only.error });
       const rows = only === undefined ? await world.store.rows({}) : [only.value];
       const all = await world.store.verify();

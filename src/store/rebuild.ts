@@ -17,7 +17,7 @@ export const rebuild = defineVerb({
     maintains: async (world, input) => {
       const { readOnly } = world.store;
       if (readOnly !== undefined) return err({ refusal: readOnly });
-      const only = input.session === undefined ? undefined : await resolve(world, input.session, undefined);
+      const only = input.session === undefined ? undefined : await resolve(world, input.session);
       if (only?.ok === false) return err({ refusal: only.error });
       const keys = only === undefined ? (await world.store.rows({})).map((row) => row.key) : [only.value.key];
       const sessions = [];

@@ -11,9 +11,9 @@ import { standingText } from '../kernel/answer.ts';
 export const advance = defineVerb({
   name: 'advance',
   summary: 'Enter the next phase.',
-  details: `Checked against the phases of the session's kind; the phase's number follows from its name. Entering the phase in which it is already changes nothing. Without a phase the next one is entered. The last phase is reached only by completing the round.
+  details: `Checked against the phases of the session's kind; the phase's number follows from its name. Entering the phase in which it is already changes nothing. The last phase is reached only by completing the round.
 
---round N+1 with the first phase starts the next round; other rounds than the current and the next one are refused. --skip passes over a phase that may be passed over, on the record and with a reason.`,
+--round N+1 with the first phase starts the next round; other rounds than the current and the next one are refused. --skip passes over a phase that may be passed over, on the record and with a reason, and enters the one behind it.`,
   examples: [
     'stint advance change-context',
     'stint advance --phase reviews --json',
@@ -21,21 +21,24 @@ export const advance = defineVerb({
     'stint advance context --round 2',
   ],
   input: v.strictObject({
-    phase: optionalText('The phase to enter. Default: the next one.'),
+    phase: optionalText('The phase to enter; with --skip it may be left out.'),
     round: optionalCount('The round: the current one, or the next one to start it.'),
     skip: optionalText('The phase to pass over.'),
     reason: optionalText('Why it is passed over.'),
     session: sessionField,
   }),
   positionals: ['phase'],
-  contradiction: ({ skip, reason }) => {
+  contradiction: ({ phase, round, skip, reason }) => {
+    if (phase === undefined && skip === undefined)
+      return 'the phase is missing: it is named, so that a repeat changes nothing';
+    if (skip !== undefined && round !== undefined) return '--skip and --round do not go together';
     if (skip !== undefined && (reason ?? '').trim() === '') return '--skip needs a --reason';
     if (skip === undefined && reason !== undefined) return '--reason goes with --skip';
     return undefined;
   },
   does: {
     writes: async (world, { session, ...wish }) => {
-      const row = await resolve(world, session, 'advance');
+      const row = await resolve(world, session, { command: 'advance' });
       if (!row.ok) return row;
       return ok(
         orderOne(

@@ -21,7 +21,7 @@ export const finish = defineVerb({
     reason !== undefined && abort !== true ? '--reason goes with --abort' : undefined,
   does: {
     writes: async (world, { session, abort, reason }) => {
-      const row = await resolve(world, session, undefined);
+      const row = await resolve(world, session);
       if (!row.ok) return row;
       return ok(
         orderOne(

@@ -17,7 +17,7 @@ export const log = defineVerb({
   positionals: ['session'],
   does: {
     reads: async (world, { session, limit }) => {
-      const row = await resolve(world, session, undefined);
+      const row = await resolve(world, session);
       if (!row.ok) return err({ refusal: row.error });
       const events = await world.store.events(row.value.key, limit === undefined ? {} : { last: limit });
       return ok({

@@ -16,7 +16,7 @@ export const note = defineVerb({
   positionals: ['text'],
   does: {
     writes: async (world, { text, session }) => {
-      const row = await resolve(world, session, undefined);
+      const row = await resolve(world, session);
       if (!row.ok) return row;
       return ok(
         orderOne(

@@ -19,7 +19,7 @@ export const show = defineVerb({
   positionals: ['session'],
   does: {
     reads: async (world, { session: given, at }) => {
-      const row = await resolve(world, given, undefined);
+      const row = await resolve(world, given);
       if (!row.ok) return err({ refusal: row.error });
       const session = await sessionAt(world.store, row.value.key, at);
       if (!session.ok) return err({ refusal: session.error });

@@ -15,7 +15,7 @@ export const status = defineVerb({
   positionals: ['session'],
   does: {
     reads: async (world, input) => {
-      const row = await resolve(world, input.session, undefined);
+      const row = await resolve(world, input.session);
       if (!row.ok) return err({ refusal: row.error });
       const session = await sessionAt(world.store, row.value.key, undefined);
       if (!session.ok) return err({ refusal: session.error });

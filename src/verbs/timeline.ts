@@ -15,7 +15,7 @@ export const timeline = defineVerb({
   positionals: ['session'],
   does: {
     reads: async (world, { session }) => {
-      const row = await resolve(world, session, undefined);
+      const row = await resolve(world, session);
       if (!row.ok) return err({ refusal: row.error });
       const kind = findKind(world.kinds, row.value.kind);
       if (!kind.ok) return err({ refusal: kind.error });

@@ -51,7 +51,6 @@ export const examples: readonly PhaseCommand[] = [
   { type: 'begin' },
   { type: 'continue', after: 'completed' },
   { type: 'continue', after: 'aborted' },
-  { type: 'advance' },
   { type: 'advance', phase: 'change-context' },
   { type: 'advance', phase: 'analysis' },
   { type: 'advance', phase: 'reviews' },

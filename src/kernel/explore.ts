@@ -1,0 +1,166 @@
+import { canonicalJson, type JsonObject } from '../lib/canonical-json.ts';
+import type { StoredEvent } from './event.ts';
+import type { Kind, KindCommand } from './kind.ts';
+import { decideBegin, decideCommand, decideFinish } from './lifecycle.ts';
+import { refusals, type Refusal } from './refusal.ts';
+import {
+  absentSession,
+  appendEvents,
+  applyEvent,
+  isOpened,
+  viewOfSession,
+  type OpenedSession,
+  type Session,
+} from './session.ts';
+import { remainingLimit } from './view.ts';
+import type { NewEvent } from './event.ts';
+import type { Result } from '../lib/result.ts';
+
+/** What an exploration of a kind found. */
+export interface Exploration {
+  /** How many different situations were reached. */
+  readonly situations: number;
+  /** Every promise that was broken, as a sentence with the commands that led there; none in a sound kind. */
+  readonly faults: readonly string[];
+}
+
+/** A situation, and how it was reached. */
+interface Situation {
+  readonly session: Session;
+  readonly events: readonly StoredEvent[];
+  readonly path: string;
+}
+
+/**
+ * Explores, breadth first, every situation that a kind's examples and the kernel's own commands can reach (at most
+ * `limit`), and holds in each of them what every kind promises: replaying the stored events gives what was answered,
+ * deciding twice gives the same decision, a snapshot loses nothing, a repeat changes nothing, an open session names its
+ * next action, a closed one moves only by being begun again, a refusal says what is legal, views are bounded. At the end
+ * every example was accepted somewhere and every type of event was produced.
+ */
+export const exploreKind = (kind: Kind, limit = 300): Exploration => {
+  const faults: string[] = [];
+  const accepted = new Set<string>();
+  const produced = new Set<string>();
+  const start: Situation = { session: absentSession(kind, `${kind.name}:explored`), events: [], path: '' };
+  const seen = new Set([identify(start.session)]);
+  const queue = [start];
+
+  for (let situation = queue.shift(); situation !== undefined; situation = queue.shift()) {
+    for (const [name, decide] of movesOf(kind)) {
+      const path = situation.path === '' ? name : `${situation.path}, ${name}`;
+      const fault = (text: string): void => void faults.push(`${text}: ${path}`);
+      const decided = decide(situation.session);
+      if (canonical(decided) !== canonical(decide(situation.session))) fault('deciding twice gives two decisions');
+      if (!decided.ok) {
+        checkRefusal(decided.error, fault);
+        continue;
+      }
+      if (decided.value.length === 0) continue;
+      accepted.add(name);
+      if (isOpened(situation.session) && situation.session.common.status === 'closed' && name !== 'begin') {
+        fault('a closed session moves');
+      }
+      const appended = append(situation, decided.value, path);
+      for (const { type } of decided.value) produced.add(type);
+      if (!isOpened(appended.session)) {
+        fault('the first event does not open the session');
+        continue;
+      }
+      checkSituation(kind, appended, appended.session, fault);
+      const again = decide(appended.session);
+      if (again.ok && again.value.length > 0) fault('a repeat changes something');
+      const identity = identify(appended.session);
+      if (seen.has(identity) || seen.size >= limit) continue;
+      seen.add(identity);
+      queue.push(appended);
+    }
+  }
+
+  for (const command of kind.examples) {
+    const name = nameOf(command);
+    if (command.type === 'begin' || command.type === 'continue') continue;
+    if (!accepted.has(name)) faults.push(`an example is accepted nowhere: ${name}`);
+  }
+  for (const type of Object.keys(kind.eventVersions)) {
+    if (!produced.has(type)) faults.push(`an event is never produced: ${type}`);
+  }
+  return { situations: seen.size, faults };
+};
+
+type Move = readonly [string, (session: Session) => Result<readonly NewEvent[], Refusal>];
+
+/** What can be done to a session of a kind: the kernel's commands, and the kind's examples. */
+const movesOf = (kind: Kind): readonly Move[] => [
+  ['begin', (session) => decideBegin(session, { branch: 'main', worktree: 'main' })],
+  ['finish', (session) => decideFinish(session, { abort: false, reason: null })],
+  ['finish --abort', (session) => decideFinish(session, { abort: true, reason: 'no longer needed' })],
+  ...kind.examples
+    .filter(({ type }) => type !== 'begin' && type !== 'continue')
+    .map((command): Move => [nameOf(command), (session) => decideCommand(session, command)]),
+];
+
+const nameOf = (command: KindCommand): string => canonicalJson(command);
+
+const append = (situation: Situation, decided: readonly NewEvent[], path: string): Situation => {
+  const minute = String(situation.events.length % 60).padStart(2, '0');
+  const origin = {
+    now: `2026-03-17T14:${minute}:00.000Z`,
+    actor: 'ana',
+    place: 'here',
+    cause: `request-${situation.events.length}`,
+  };
+  const { session, events } = appendEvents(situation.session, decided, origin);
+  return { session, events: [...situation.events, ...events], path };
+};
+
+const checkSituation = (
+  kind: Kind,
+  { events }: Situation,
+  session: OpenedSession,
+  fault: (text: string) => void,
+): void => {
+  let replayed: Session = absentSession(kind, session.key);
+  for (const event of events) replayed = applyEvent(replayed, JSON.parse(JSON.stringify(event)));
+  if (identify(replayed) !== identify(session)) fault('replaying the events gives another state');
+  const thawed = { ...session, folded: kind.thaw(JSON.parse(session.folded.freeze())) };
+  const view = viewOfSession(session);
+  if (canonical(viewOfSession(thawed)) !== canonical(view)) fault('a snapshot gives another view');
+
+  if (view.remaining.length > remainingLimit) fault(`the view names more than ${remainingLimit} steps`);
+  if (view.position === '') fault('the view has no position');
+  if (session.common.status === 'active') {
+    if (view.next.kind === 'none' || view.next.command === null) fault('an open session names no next action');
+    if (view.missing.length === 0 && view.next.kind !== 'finish')
+      fault('nothing is missing, but the next action is not to finish');
+    if (view.completeness === 'complete') fault('an open session looks finished');
+  } else if (session.common.outcome !== 'completed' && view.completeness === 'complete') {
+    fault('an unfinished session looks finished');
+  }
+  const mirrors = session.folded.mirrors(session.common);
+  if (new Set(mirrors.map(({ path }) => path)).size < mirrors.length) fault('two mirrors have one path');
+  for (const mirror of mirrors) {
+    const event = events[mirror.source - 1];
+    if (event === undefined) fault(`the mirror ${mirror.path} is made from an event that is not there`);
+    else if (mirror.render(event) !== mirror.render(JSON.parse(JSON.stringify(event))))
+      fault(`the mirror ${mirror.path} is made differently each time`);
+  }
+};
+
+const checkRefusal = (refusal: Refusal, fault: (text: string) => void): void => {
+  if (!Object.hasOwn(refusals, refusal.code)) fault(`a refusal has the unknown code ${refusal.code}`);
+  if (!/[.!]$/.test(refusal.message)) fault('a refusal has no sentence');
+  if (refusal.code === 'illegal-transition' && (refusal.legal ?? []).length === 0)
+    fault('an illegal move is refused without the legal ones');
+};
+
+/** What makes a situation different from another: everything but times, numbers of events and hashes. */
+const identify = (session: Session): string => {
+  const state = session.folded
+    .freeze()
+    .replaceAll(/"\d{4}-\d\d-\d\dT[^"]*"/g, '"time"')
+    .replaceAll(/"seq":\d+/g, '"seq":0');
+  return `${session.common?.status ?? 'absent'} ${session.common?.outcome ?? ''} ${state}`;
+};
+
+const canonical = (value: object): string => JSON.stringify(value satisfies object as JsonObject);

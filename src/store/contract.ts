@@ -1,0 +1,339 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import * as v from 'valibot';
+import { findBrokenLink, type NewEvent } from '../kernel/event.ts';
+import { defineKind, type Kind } from '../kernel/kind.ts';
+import type { CommitRequest, Store } from '../kernel/ports.ts';
+import { refuse } from '../kernel/refusal.ts';
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { ok, type Result } from '../lib/result.ts';
+import type { Refusal } from '../kernel/refusal.ts';
+import type { Session } from '../kernel/session.ts';
+
+/** How a backend is put under the suite. */
+export interface StoreFixture {
+  /** What the backend is called in the names of the tests. */
+  readonly name: string;
+  /** Opens an empty store that knows these kinds, and takes it away after the test. */
+  readonly open: (t: TestContext, kinds: ReadonlyMap<string, Kind>) => Promise<Store>;
+}
+
+/**
+ * The promises of the `Store` port, as tests for `node:test`. Every backend runs this suite; what only one backend does is
+ * tested beside it.
+ */
+export const testStore = ({ name, open }: StoreFixture): void => {
+  const promise = (rule: string, body: (store: Store, t: TestContext) => Promise<void>): void =>
+    void test(`${name}: ${rule}`, async (t) => body(await open(t, new Map([[tally.name, tally]])), t));
+
+  promise('events are numbered, timed, chained, and read as they were written', async (store) => {
+    await openTally(store, 'a');
+    await add(store, 'a', 2, { now: '2026-03-17T10:00:01.000Z' });
+    await add(store, 'a', 3, { now: '2026-03-17T09:00:00.000Z' });
+    const events = await store.events('tally:a', {});
+    assert.deepEqual(
+      events.map(({ seq, type, at, actor, place, data }) => [seq, type, at, actor, place, data]),
+      [
+        [1, 'SessionOpened', '2026-03-17T10:00:00.000Z', 'ana', 'here', { branch: 'main', worktree: 'main' }],
+        [2, 'Added', '2026-03-17T10:00:01.000Z', 'ana', 'here', { amount: 2 }],
+        // A clock that went back does not take the session with it.
+        [3, 'Added', '2026-03-17T10:00:01.000Z', 'ana', 'here', { amount: 3 }],
+      ],
+    );
+    assert.equal(findBrokenLink(events), undefined);
+    assert.equal(sumOf(await store.load('tally:a')), 5);
+  });
+
+  promise('the order of keys and every character of data survive', async (store) => {
+    await openTally(store, 'a');
+    const data = { z: 1, a: { '10': 'x', '9': 'y' }, text: '\u0000 \u2028 🔥 "\\', list: [1.5, null, true] };
+    await commit(store, 'a', [{ type: 'Marked', v: 1, data }]);
+    const [event] = await store.events('tally:a', { last: 1 });
+    assert.equal(JSON.stringify(event?.data), JSON.stringify(data));
+  });
+
+  promise('a refusal, a throw and a dry run leave everything as it was', async (store) => {
+    await openTally(store, 'a');
+    const before = await everything(store, 'a');
+    const refused = await store.commit(request('a', () => ({ ok: false, error: refuse('policy', 'No.') })));
+    assert.equal(refused.ok ? '' : refused.error.code, 'policy');
+    await assert.rejects(async () =>
+      store.commit(
+        request('a', () => {
+          throw new Error('a defect');
+        }),
+      ),
+    );
+    const dry = await store.commit({ ...request('a', () => decided('a', [added(1)])), dryRun: true });
+    assert.deepEqual(dry.ok && dry.value.kind === 'committed' && dry.value.answer, { sum: 1 });
+    assert.deepEqual(await everything(store, 'a'), before);
+    await add(store, 'a', 4);
+    assert.equal(sumOf(await store.load('tally:a')), 4);
+  });
+
+  promise('several sessions are written together or not at all', async (store) => {
+    await openTally(store, 'a');
+    await openTally(store, 'b');
+    const both = await store.commit({
+      ...request('a', () =>
+        ok(
+          new Map([
+            ['tally:a', [added(1)]],
+            ['tally:b', [added(2)]],
+          ]),
+        ),
+      ),
+      keys: ['tally:b', 'tally:a', 'tally:b'],
+      answer: () => ({}),
+    });
+    assert.ok(both.ok);
+    assert.deepEqual([sumOf(await store.load('tally:a')), sumOf(await store.load('tally:b'))], [1, 2]);
+    await assert.rejects(async () =>
+      store.commit({
+        ...request('a', () =>
+          ok(
+            new Map([
+              ['tally:a', [added(1)]],
+              ['tally:unloaded', [added(2)]],
+            ]),
+          ),
+        ),
+        keys: ['tally:a'],
+      }),
+    );
+    assert.equal(sumOf(await store.load('tally:a')), 1);
+  });
+
+  promise('concurrent commits of one session are decided one after the other', async (store) => {
+    await openTally(store, 'a');
+    await Promise.all(Array.from({ length: 40 }, async (_, index) => add(store, 'a', index)));
+    const events = await store.events('tally:a', {});
+    assert.equal(events.length, 41);
+    assert.equal(findBrokenLink(events), undefined);
+    assert.equal(sumOf(await store.load('tally:a')), 780);
+  });
+
+  promise('a guard that no longer holds makes the commit stale, and nothing is written', async (store) => {
+    const guards = [{ filter: { kind: 'tally', name: 'a' }, keys: [] }];
+    const first = await store.commit({ ...request('a', () => decided('a', [opened])), guards });
+    assert.equal(first.ok ? first.value.kind : '', 'committed');
+    const second = await store.commit({ ...request('a', () => decided('a', [added(1)])), guards });
+    assert.equal(second.ok ? second.value.kind : '', 'stale');
+    assert.equal((await store.events('tally:a', {})).length, 1);
+  });
+
+  promise('an expected revision is compared inside the commit; remarks do not move it', async (store) => {
+    await openTally(store, 'a');
+    await commit(store, 'a', [{ type: 'Noted', v: 1, data: { text: 'x' } }]);
+    const right = await store.commit({ ...request('a', () => decided('a', [added(1)])), expectRevision: 1 });
+    assert.ok(right.ok);
+    const wrong = await store.commit({ ...request('a', () => decided('a', [added(1)])), expectRevision: 1 });
+    assert.equal(wrong.ok ? '' : wrong.error.code, 'conflict');
+    assert.equal((await store.load('tally:a'))?.common.revision, 3);
+  });
+
+  promise('a request with a given id is carried out once, also when it changes nothing', async (store) => {
+    await openTally(store, 'a');
+    const mark = { id: 'r1', verb: 'add', digest: 'd', given: true };
+    const first = await store.commit({ ...request('a', () => decided('a', [added(1)])), request: mark });
+    assert.ok(first.ok && first.value.kind === 'committed');
+    const again = await store.commit({ ...request('a', () => decided('a', [added(1)])), request: mark });
+    assert.ok(again.ok && again.value.kind === 'known');
+    assert.deepEqual(again.value.request.answer, { sum: 1 });
+    assert.deepEqual(await store.recall('r1'), again.value.request);
+    const idle = await store.commit({ ...request('a', () => decided('a', [])), request: { ...mark, id: 'r2' } });
+    assert.ok(idle.ok);
+    assert.deepEqual((await store.recall('r2'))?.answer, { sum: 1 });
+    assert.equal(await store.recall('r3'), undefined);
+    assert.equal(sumOf(await store.load('tally:a')), 1);
+  });
+
+  promise('a request is forgotten after 30 days, not before', async (store) => {
+    await openTally(store, 'a');
+    const given = (id: string, now: string) =>
+      store.commit({
+        ...request('a', () => decided('a', [added(1)]), { now }),
+        request: { id, verb: 'add', digest: 'd', given: true },
+      });
+    await given('old', '2026-03-17T10:00:00.000Z');
+    await given('young', '2026-04-16T09:59:59.000Z');
+    assert.notEqual(await store.recall('old'), undefined);
+    await given('new', '2026-04-16T10:00:01.000Z');
+    assert.equal(await store.recall('old'), undefined);
+    assert.notEqual(await store.recall('young'), undefined);
+  });
+
+  promise('rows answer for kind, name, prefix, status and branch, those changed last first', async (store) => {
+    await openTally(store, 'main-1', { now: '2026-03-17T10:00:00.000Z' });
+    await openTally(store, 'main-2', { now: '2026-03-17T11:00:00.000Z', branch: 'x' });
+    await openTally(store, 'Main-3', { now: '2026-03-17T12:00:00.000Z', branch: null });
+    await commit(store, 'main-1', [{ type: 'SessionClosed', v: 1, data: { outcome: 'aborted' } }], {
+      now: '2026-03-17T13:00:00.000Z',
+    });
+    const names = async (filter: Parameters<Store['rows']>[0]) => (await store.rows(filter)).map((row) => row.name);
+    assert.deepEqual(await names({}), ['main-1', 'Main-3', 'main-2']);
+    assert.deepEqual(await names({ status: 'active' }), ['Main-3', 'main-2']);
+    assert.deepEqual(await names({ status: 'closed' }), ['main-1']);
+    assert.deepEqual(await names({ namePrefix: 'main-' }), ['main-1', 'main-2']);
+    assert.deepEqual(await names({ name: 'main-2' }), ['main-2']);
+    assert.deepEqual(await names({ branch: null }), ['Main-3']);
+    assert.deepEqual(await names({ branch: 'x', kind: 'tally' }), ['main-2']);
+    assert.deepEqual(await names({ kind: 'other' }), []);
+  });
+
+  promise('a session is read at any event, and at none that it does not have', async (store) => {
+    await openTally(store, 'a');
+    for (let amount = 1; amount <= 5; amount += 1) await add(store, 'a', amount);
+    assert.equal(sumOf(await store.load('tally:a', 3)), 3);
+    assert.equal((await store.read('tally:a', 4))?.view.where['sum'], 6);
+    assert.equal(await store.load('tally:a', 9), undefined);
+    assert.equal(await store.read('tally:b'), undefined);
+    assert.deepEqual(
+      (await store.events('tally:a', { after: 2, until: 4 })).map(({ seq }) => seq),
+      [3, 4],
+    );
+    assert.deepEqual(
+      (await store.events('tally:a', { last: 2 })).map(({ seq }) => seq),
+      [5, 6],
+    );
+    assert.equal((await store.event('tally:a', 2))?.type, 'Added');
+  });
+
+  promise('what is read is what the events say, however long the log', async (store) => {
+    await openTally(store, 'a');
+    for (let amount = 1; amount <= 120; amount += 1) {
+      await commit(store, 'a', [added(1), { type: 'Marked', v: 1, data: { text: 'x'.repeat(200) } }]);
+    }
+    assert.equal((await store.read('tally:a'))?.view.where['sum'], 120);
+    assert.equal(sumOf(await store.load('tally:a')), 120);
+    assert.equal(sumOf(await store.load('tally:a', 241)), 120);
+    assert.deepEqual(await store.verify(), []);
+    assert.deepEqual(await store.rebuild('tally:a'), ok(false));
+  });
+
+  promise('mirrors are recorded with the commit, settled once, and only the newest', async (store) => {
+    await openTally(store, 'a');
+    assert.deepEqual(await store.mirrors({ session: 'tally:a' }), []);
+    await add(store, 'a', 7);
+    const [first] = await store.mirrors({ unwritten: true });
+    assert.ok(first !== undefined);
+    assert.deepEqual([first.path, first.source, first.stamp], ['tallies/a.txt', 2, null]);
+    await add(store, 'a', 8);
+    assert.equal(await store.settleMirror(first, () => 'never'), false);
+    const [second] = await store.mirrors({ session: 'tally:a' });
+    assert.ok(second !== undefined && second.source === 3);
+    assert.equal(await store.settleMirror(second, () => 'stamp'), true);
+    assert.deepEqual(await store.mirrors({ unwritten: true }), []);
+    assert.equal((await store.mirrors({ session: 'tally:a' }))[0]?.stamp, 'stamp');
+    assert.deepEqual(await store.mirrorDigests('here', 'tallies/a.txt'), [second.digest, first.digest]);
+  });
+
+  promise(
+    'an event that this program does not know is kept and shown, and its session is not written',
+    async (store) => {
+      await openTally(store, 'a');
+      await commit(store, 'a', [{ type: 'Multiplied', v: 1, data: { factor: 2 } }]);
+      const read = await store.read('tally:a');
+      assert.deepEqual(read?.unreadable, { seq: 2, type: 'Multiplied', v: 1, reason: 'newer' });
+      const loaded = await store.load('tally:a');
+      assert.deepEqual(loaded?.unreadable, { seq: 2, type: 'Multiplied', v: 1, reason: 'newer' });
+      assert.equal((await store.events('tally:a', {})).length, 2);
+    },
+  );
+};
+
+/** A kind for the suite: a sum, with one mirror. */
+const tally: Kind = defineKind({
+  name: 'tally',
+  summary: 'a sum, for tests',
+  stateVersion: 1,
+  commands: v.variant('type', [v.object({ type: v.literal('begin') }), v.object({ type: v.literal('continue') })]),
+  events: v.variant('type', [
+    v.object({ type: v.literal('Added'), amount: v.number() }),
+    v.looseObject({ type: v.literal('Marked') }),
+  ]),
+  eventVersions: { Added: 1, Marked: 1 },
+  initial: { sum: 0, changed: 0 },
+  evolve: (state, event, { seq }) => (event.type === 'Added' ? { sum: state.sum + event.amount, changed: seq } : state),
+  decide: () => ok([]),
+  view: (state) => ({
+    position: `sum ${state.sum}`,
+    where: { sum: state.sum },
+    fields: {},
+    remaining: [],
+    missing: [],
+    next: { kind: 'finish', text: 'Finish.', command: 'stint finish' },
+    evidence: [],
+  }),
+  folder: (session) => `tallies/${session}`,
+  mirrors: (state, common) =>
+    state.changed === 0
+      ? []
+      : [
+          {
+            path: `tallies/${common.name}.txt`,
+            source: state.changed,
+            render: (event) => `${JSON.stringify(event.data)}\n`,
+          },
+        ],
+  examples: [{ type: 'begin' }],
+});
+
+interface Facts {
+  readonly now?: string;
+  readonly branch?: string | null;
+}
+
+const opened: NewEvent = { type: 'SessionOpened', v: 1, data: { branch: 'main', worktree: 'main' } };
+
+const added = (amount: number): NewEvent => ({ type: 'Added', v: 1, data: { amount } });
+
+type Decided = Result<ReadonlyMap<string, readonly NewEvent[]>, Refusal>;
+
+const decided = (name: string, events: readonly NewEvent[]): Decided => ok(new Map([[`tally:${name}`, events]]));
+
+let requests = 0;
+
+const request = (name: string, decide: () => Decided, facts: Facts = {}): CommitRequest<JsonObject> => {
+  requests += 1;
+  return {
+    keys: [`tally:${name}`],
+    guards: [],
+    origin: { now: facts.now ?? '2026-03-17T10:00:00.000Z', actor: 'ana', place: 'here', cause: `c${requests}` },
+    request: { id: `c${requests}`, verb: 'add', digest: '', given: false },
+    expectRevision: undefined,
+    dryRun: false,
+    decide,
+    answer: (after) => ({ sum: sumOf(after.get(`tally:${name}`)) }),
+  };
+};
+
+const commit = async (store: Store, name: string, events: readonly NewEvent[], facts: Facts = {}): Promise<void> => {
+  const outcome = await store.commit(request(name, () => decided(name, events), facts));
+  assert.ok(outcome.ok && outcome.value.kind === 'committed');
+};
+
+const openTally = async (store: Store, name: string, facts: Facts = {}): Promise<void> =>
+  commit(
+    store,
+    name,
+    [{ ...opened, data: { branch: facts.branch === undefined ? 'main' : facts.branch, worktree: 'main' } }],
+    facts,
+  );
+
+const add = async (store: Store, name: string, amount: number, facts: Facts = {}): Promise<void> =>
+  commit(store, name, [added(amount)], facts);
+
+const sumOf = (session: Session | undefined): number => {
+  const sum = session?.common === undefined ? undefined : session.folded.view(session.common).where['sum'];
+  return typeof sum === 'number' ? sum : Number.NaN;
+};
+
+const everything = async (store: Store, name: string): Promise<JsonObject> =>
+  JSON.parse(
+    JSON.stringify([
+      await store.rows({}),
+      await store.events(`tally:${name}`, {}),
+      await store.mirrors({ session: `tally:${name}` }),
+    ]),
+  );

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test, type TestContext } from 'node:test';
+import type { Kind } from '../../kernel/kind.ts';
+import { StoreFailure } from '../../kernel/ports.ts';
+import { kinds as builtin } from '../../kinds/registry.gen.ts';
+import { testStore } from '../contract.ts';
+import { schemaVersion } from '../migrations.ts';
+import { openSqliteStore } from './store.ts';
+
+const kinds: ReadonlyMap<string, Kind> = new Map(builtin.map((kind) => [kind.name, kind]));
+
+const folderOf = (t: TestContext): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'stint-store-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+testStore({
+  name: 'memory',
+  open: async (t, known) => {
+    const store = openSqliteStore(':memory:', known, { create: true });
+    t.after(store.close);
+    return store;
+  },
+});
+
+testStore({
+  name: 'file',
+  open: async (t, known) => {
+    const store = openSqliteStore(join(folderOf(t), 'stint.db'), known, { create: true });
+    t.after(store.close);
+    return store;
+  },
+});
+
+const failure = (action: () => unknown): StoreFailure => {
+  try {
+    action();
+  } catch (error) {
+    assert.ok(error instanceof StoreFailure, String(error));
+    return error;
+  }
+  throw new Error('it did not fail');
+};
+
+test('reading a store that is not there makes none', async (t) => {
+  const path = join(folderOf(t), 'stint.db');
+  const store = openSqliteStore(path, kinds, { create: false });
+  assert.deepEqual(await store.rows({}), []);
+  await store.close();
+  assert.equal(existsSync(path), false);
+});
+
+test('a store file is for its owner alone, and so are its companions', (t) => {
+  const path = join(folderOf(t), 'stint.db');
+  openSqliteStore(path, kinds, { create: true });
+  for (const suffix of ['', '-wal', '-shm']) assert.equal(statSync(path + suffix).mode & 0o777, 0o600, suffix);
+});
+
+test('a newer store is read and not written, and says which version it is', async (t) => {
+  const path = join(folderOf(t), 'stint.db');
+  await openSqliteStore(path, kinds, { create: true }).close();
+  const database = new DatabaseSync(path);
+  database.exec(`PRAGMA user_version = ${schemaVersion + 1}`);
+  database.close();
+  const store = openSqliteStore(path, kinds, { create: true });
+  t.after(store.close);
+  assert.equal(store.readOnly?.code, 'newer-version');
+  assert.match(store.readOnly?.message ?? '', new RegExp(`schema ${schemaVersion + 1}`));
+  assert.deepEqual(await store.rows({}), []);
+});
+
+test('an empty or missing file beside its log is not opened: that would throw the log away', (t) => {
+  const path = join(folderOf(t), 'stint.db');
+  writeFileSync(`${path}-wal`, 'a log');
+  assert.equal(failure(() => openSqliteStore(path, kinds, { create: true })).refusal.code, 'damaged');
+  writeFileSync(path, '');
+  assert.equal(failure(() => openSqliteStore(path, kinds, { create: false })).refusal.code, 'damaged');
+  assert.equal(statSync(`${path}-wal`).size, 5);
+});
+
+test('a file that is no database is named as damaged, and left as it is', (t) => {
+  const path = join(folderOf(t), 'stint.db');
+  writeFileSync(path, 'x'.repeat(5000));
+  assert.equal(failure(() => openSqliteStore(path, kinds, { create: true })).refusal.code, 'damaged');
+  assert.equal(statSync(path).size, 5000);
+});
+
+test('a store without its log and a store that was cut short never read as empty stores', async (t) => {
+  const path = join(folderOf(t), 'stint.db');
+  await openSqliteStore(path, kinds, { create: true }).close();
+  truncateSync(path, 4096 + 100);
+  assert.equal(failure(() => openSqliteStore(path, kinds, { create: false })).refusal.code, 'damaged');
+});
+
+test('events can be neither changed nor deleted, not even by SQL', async (t) => {
+  const path = join(folderOf(t), 'stint.db');
+  const store = openSqliteStore(path, kinds, { create: true });
+  t.after(store.close);
+  const opened = await store.commit({
+    keys: ['review:a'],
+    guards: [],
+    origin: { now: '2026-03-17T10:00:00.000Z', actor: 'ana', place: 'here', cause: 'c' },
+    request: { id: 'c', verb: 'begin', digest: '', given: false },
+    expectRevision: undefined,
+    dryRun: false,
+    decide: () => ({
+      ok: true,
+      value: new Map([['review:a', [{ type: 'SessionOpened', v: 1, data: { branch: null, worktree: 'main' } }]]]),
+    }),
+    answer: () => ({}),
+  });
+  assert.ok(opened.ok);
+  const database = new DatabaseSync(path);
+  t.after(() => database.close());
+  assert.throws(() => database.exec(`UPDATE event SET actor = 'eve'`), /immutable/);
+  assert.throws(() => database.exec('DELETE FROM event'), /kept/);
+});
+
+test(
+  'a read-only folder is read, also where the log lies beside the store, and writing is refused',
+  { skip: process.getuid?.() === 0 && 'root may write everywhere' },
+  async (t) => {
+    const folder = folderOf(t);
+    const path = join(folder, 'stint.db');
+    openSqliteStore(path, kinds, { create: true });
+    chmodSync(folder, 0o500);
+    t.after(() => chmodSync(folder, 0o700));
+    const store = openSqliteStore(path, kinds, { create: false });
+    assert.equal(store.readOnly?.code, 'invariant-unmet');
+    assert.deepEqual(await store.rows({}), []);
+  },
+);

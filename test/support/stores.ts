@@ -1,0 +1,129 @@
+/** A look at a store from outside: its files, its rows, who locks it. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { outcomeOfChild, type Printed, type TestWorld } from './world.ts';
+
+/** Every row of every table. The files are copied before they are opened, so that looking changes nothing. */
+export const dumpStore = (world: TestWorld, folder = world.path('.stint')): Record<string, readonly Printed[]> => {
+  const copy = mkdtempSync(join(world.root, 'copy-'));
+  try {
+    for (const name of ['stint.db', 'stint.db-wal'])
+      if (existsSync(join(folder, name))) copyFileSync(join(folder, name), join(copy, name));
+    const database = new DatabaseSync(join(copy, 'stint.db'));
+    try {
+      const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).all();
+      return Object.fromEntries(
+        tables.map(({ name }) => [String(name), database.prepare(`SELECT * FROM "${String(name)}"`).all()]),
+      );
+    } finally {
+      database.close();
+    }
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+};
+
+/** Opens the store of a world to do to it what programs of ours would not. */
+export const tamper = (world: TestWorld, action: (database: DatabaseSync) => void): void => {
+  const database = new DatabaseSync(world.path('.stint/stint.db'), { timeout: 5000 });
+  try {
+    action(database);
+  } finally {
+    database.close();
+  }
+};
+
+/** Another process that holds the write lock of a store. */
+export interface Holder {
+  readonly pid: number;
+  /** Gives the lock back; resolves when it is free. */
+  readonly release: () => Promise<void>;
+}
+
+/** Takes the write lock in another process: until it is released, or by itself after so many milliseconds. */
+export const holdLock = async (world: TestWorld, milliseconds?: number): Promise<Holder> => {
+  const program = `
+    const { DatabaseSync } = require('node:sqlite');
+    const database = new DatabaseSync(process.argv[1], { timeout: 5000 });
+    database.exec('BEGIN IMMEDIATE');
+    process.stdout.write('held');
+    const release = () => { database.exec('ROLLBACK'); process.exit(); };
+    process.stdin.on('end', release).resume();
+    ${milliseconds === undefined ? '' : `setTimeout(release, ${milliseconds});`}
+  `;
+  const child = spawn(process.execPath, ['--no-warnings', '-e', program, world.path('.stint/stint.db')], {
+    env: world.env,
+  });
+  const done = outcomeOfChild(child);
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.once('data', () => resolve());
+    void done.then(({ stderr }) => reject(new Error(`the lock was not taken: ${stderr}`)));
+  });
+  return {
+    pid: child.pid ?? 0,
+    release: async () => {
+      child.stdin.end();
+      assert.equal((await done).status, 0);
+    },
+  };
+};
+
+/** Every entry below a folder, by its path: mode, and what it holds. The times of files do not count. */
+export const treeOf = (folder: string, ignore: (path: string) => boolean = () => false): Record<string, string> => {
+  const tree: Record<string, string> = {};
+  const walk = (path: string): void => {
+    for (const name of readdirSync(path).toSorted()) {
+      const full = join(path, name);
+      const key = relative(folder, full);
+      if (ignore(key)) continue;
+      const entry = lstatSync(full);
+      const mode = (entry.mode & 0o777).toString(8);
+      if (entry.isSymbolicLink()) tree[key] = `link to ${readlinkSync(full)}`;
+      else if (entry.isDirectory()) {
+        tree[key] = `folder ${mode}`;
+        walk(full);
+      } else tree[key] = `file ${mode} ${createHash('sha256').update(readFileSync(full)).digest('hex')}`;
+    }
+  };
+  walk(folder);
+  return tree;
+};
+
+/**
+ * What lies in the store, the mirrors and the folder for temporary files and does not belong there. The list of what
+ * belongs is closed: whatever else is found is litter.
+ */
+export const litterIn = (world: TestWorld): readonly string[] => {
+  const belongs = [
+    /^project\/\.stint(?:\/(?:\.gitignore|place|stint\.db(?:-wal|-shm)?))?$/,
+    /^project\/\.ocr(?:\/sessions(?:\/\.gitignore)?)?$/,
+    /^project\/\.ocr\/sessions\/[A-Za-z0-9][\w.-]*(?:\/rounds(?:\/round-\d+(?:\/round-meta\.json)?)?)?$/,
+  ];
+  return Object.keys(treeOf(world.root, (path) => path === 'home' || path.startsWith('project/.git/')))
+    .filter((path) => /^(?:tmp\/|project\/\.(?:stint|ocr))/.test(path))
+    .filter((path) => !belongs.some((pattern) => pattern.test(path)));
+};
+
+/** Asserts that doctor finds nothing, and that nothing lies where it does not belong. */
+export const assertSound = (world: TestWorld, what = ''): void => {
+  const report = world.run('doctor', '--json');
+  assert.equal(report.status, 0, `${what} doctor: ${report.stdout}${report.stderr}`);
+  assert.equal(report.json.healthy, true, what);
+  assert.deepEqual(litterIn(world), [], `${what}: no litter`);
+};
+
+/** The events of a session, as `log` gives them; asserts that they are numbered without a gap. */
+export const eventsOf = (world: TestWorld, session: string): readonly Printed[] => {
+  const { events, total } = world.answer('log', '--session', session);
+  assert.deepEqual(
+    events.map((event: Printed) => event.seq),
+    Array.from({ length: events.length }, (_, index) => index + 1),
+    'the events are numbered without a gap',
+  );
+  assert.equal(total, events.length);
+  return events;
+};
