@@ -1,35 +1,52 @@
 /**
- * Builds `dist/`: the command as one CommonJS file, which starts faster than modules do, and the library as plain modules
- * with their types.
+ * Builds `dist/`: the command as CommonJS, which starts faster than modules do, in one small file for the everyday verbs
+ * and others that are loaded when they are needed; and the library as plain modules with their types.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 
 const root = dirname(import.meta.dirname);
 const dist = join(root, 'dist');
+/** Built beside and then moved into place, so that whoever runs the program meanwhile finds the old or the new one. */
+const fresh = join(root, `dist-${process.pid}`);
 
-/** Older Nodes cannot run the program: they get a sentence instead of a stack trace. */
-const banner = `#!/usr/bin/env node
-'use strict';
-{
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major < 22 || (major === 22 && minor < 13)) {
-    process.stderr.write('stint: this is Node ' + process.versions.node + '; stint needs Node 22.13 or newer.\\n');
-    process.exit(6);
-  }
+const types = spawnSync('tsc', ['-p', 'tsconfig.build.json', '--outDir', fresh], { cwd: root, stdio: 'inherit' });
+if (types.status !== 0) {
+  rmSync(fresh, { recursive: true, force: true });
+  process.exit(types.status ?? 1);
 }
-`;
 
-rmSync(dist, { recursive: true, force: true });
-const types = spawnSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
-if (types.status !== 0) process.exit(types.status ?? 1);
+/** Code without other than ASCII characters is kept and read at half the size. */
+const asciiOnly = {
+  name: 'ascii-only',
+  generateBundle: (_: unknown, chunks: Readonly<Record<string, { type: string; code?: string }>>): void => {
+    for (const chunk of Object.values(chunks)) {
+      if (chunk.code === undefined) continue;
+      chunk.code = chunk.code.replaceAll(
+        /[^\0-\x7f]/g,
+        (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
+    }
+  },
+};
 
-const bundle = await rolldown({ input: join(root, 'src/main.ts'), platform: 'node', treeshake: true });
-const { output } = await bundle.generate({ format: 'cjs', minify: true, codeSplitting: false });
-const target = join(dist, 'stint.cjs');
-writeFileSync(`${target}.tmp`, banner + output[0].code);
-renameSync(`${target}.tmp`, target);
-chmodSync(target, 0o755);
-process.stdout.write(`built dist/ (stint.cjs: ${Math.round(output[0].code.length / 1024)} KiB)\n`);
+const bundle = await rolldown({ input: { stint: join(root, 'src/bin.ts') }, platform: 'node', plugins: [asciiOnly] });
+const { output } = await bundle.write({
+  dir: fresh,
+  format: 'cjs',
+  minify: true,
+  banner: (chunk) => (chunk.isEntry ? '#!/usr/bin/env node' : ''),
+  entryFileNames: '[name].cjs',
+  chunkFileNames: 'command/[name].cjs',
+});
+chmodSync(join(fresh, 'stint.cjs'), 0o755);
+const old = `${fresh}-old`;
+if (existsSync(dist)) renameSync(dist, old);
+renameSync(fresh, dist);
+rmSync(old, { recursive: true, force: true });
+for (const chunk of output) {
+  if (chunk.type === 'chunk')
+    process.stdout.write(`dist/${chunk.fileName}: ${Math.ceil(chunk.code.length / 1024)} KiB\n`);
+}

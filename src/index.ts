@@ -69,12 +69,9 @@ export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> =>
     run: async (name, input = {}, { payload, ...call } = {}) => {
       const verb = verbs.find((one) => one.name === name);
       if (verb === undefined) throw new Error(`there is no verb ${name}: ${verbs.map((one) => one.name).join(', ')}`);
-      const result = await runVerb(
-        workplace.value,
-        verb,
-        { input, ...(payload === undefined ? {} : { payload }) },
-        { actor, ...call },
-      );
+      const prepared = verb.prepare(input);
+      if (!prepared.ok) return err({ refusal: prepared.error });
+      const result = await runVerb(workplace.value, prepared.value, payload, { actor, ...call });
       if (!result.ok) return err(result.error);
       const { answer, warnings } = result.value;
       return ok(warnings.length === 0 ? answer : { ...answer, warnings: [...warnings] });

@@ -38,7 +38,11 @@ const user = (): string => {
 };
 
 /** What the environment says is text from outside. */
-const clean = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cs}]/gu, '').slice(0, 200);
+const clean = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '')
+    .slice(0, 200);
 
 const now = (): string =>
   new Date(env['STINT_NOW'] === undefined || env['STINT_NOW'] === '' ? Date.now() : env['STINT_NOW']).toISOString();

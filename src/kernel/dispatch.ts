@@ -11,6 +11,8 @@ export interface Order<Answer extends JsonObject> {
   /** The session that is written, and those that are written with it. */
   readonly keys: readonly [string, ...string[]];
   readonly guards?: readonly Guard[];
+  /** Whether it appends remarks only, decided from the common state alone. */
+  readonly journalOnly?: boolean;
   readonly decide: (
     sessions: ReadonlyMap<string, Session>,
   ) => Result<ReadonlyMap<string, readonly NewEvent[]>, Refusal>;
@@ -39,10 +41,11 @@ export const dispatch = async <Answer extends JsonObject>(
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     const order = await plan();
     if (!order.ok) return order;
-    const { keys, guards = [], decide, answer } = order.value;
+    const { keys, guards = [], journalOnly = false, decide, answer } = order.value;
     const outcome = await store.commit({
       keys,
       guards,
+      journalOnly,
       origin: { now: caller.now, actor: caller.actor, place: place.value, cause: id },
       request: { id, given: caller.requestId !== undefined, ...request },
       expectRevision: caller.expectRevision,

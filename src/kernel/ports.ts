@@ -47,6 +47,11 @@ export interface CommitRequest<Answer extends JsonObject> {
   readonly guards: readonly Guard[];
   readonly origin: Origin;
   readonly request: NewRequest;
+  /**
+   * Whether the decision looks at the common state alone. It may then append journal events only, and the sessions are
+   * loaded without folding their kinds' states.
+   */
+  readonly journalOnly: boolean;
   /** The revision that the first of `keys` must have. */
   readonly expectRevision: number | undefined;
   /** Do everything but commit. */
@@ -160,10 +165,8 @@ export interface Store {
   readonly load: (key: string, until?: number) => Promise<OpenedSession | undefined>;
   readonly events: (key: string, query: EventQuery) => Promise<readonly StoredEvent[]>;
   readonly event: (key: string, seq: number) => Promise<StoredEvent | undefined>;
-  /** The newest record of each mirror: of one session, or of all that were not written yet. */
-  readonly mirrors: (
-    filter: { readonly session: string } | { readonly unwritten: true },
-  ) => Promise<readonly MirrorRecord[]>;
+  /** The newest record of each mirror of these sessions, and of every mirror that was not written yet. */
+  readonly mirrors: (sessions: readonly string[]) => Promise<readonly MirrorRecord[]>;
   /** The digests of every version that was made of a mirror, newest first. */
   readonly mirrorDigests: (place: string, path: string) => Promise<readonly string[]>;
   /**

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { isJsonObject } from '../lib/json.ts';
-import { redactJson } from '../lib/redact.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import { mayHoldSecret } from '../lib/secret-hint.ts';
 import { wellFormed } from '../lib/text.ts';
 import { digestInput, dispatch, replayRequest, type Order } from './dispatch.ts';
 import type { Kinds } from './kind.ts';
@@ -80,16 +80,12 @@ export interface Verb {
   readonly access: 'reads' | 'writes' | 'maintains';
   readonly payload: PayloadRule | undefined;
   readonly text: (answer: JsonObject) => string;
-  /** Refuses input that is not legal, before anything is looked up. */
-  readonly check: (input: JsonObject) => Refusal | undefined;
-  readonly run: (world: World, call: VerbCall) => Promise<Result<VerbResult, VerbRefusal>>;
+  /** Checks the input before anything is looked up, and gives back the call to be made. */
+  readonly prepare: (input: JsonObject) => Result<PreparedCall, Refusal>;
 }
 
-/** One call of a verb, as it was given. */
-export interface VerbCall {
-  readonly input: JsonObject;
-  readonly payload?: Json;
-}
+/** A call whose input is legal. */
+export type PreparedCall = (world: World, payload?: Json) => Promise<Result<VerbResult, VerbRefusal>>;
 
 /** What a verb answers, and the sessions that it wrote, or would have if it had not been a repeat. */
 export interface VerbResult {
@@ -116,53 +112,63 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
       : err(refuse('usage', `${definition.name}: ${contradiction}`, { hint: `stint ${definition.name} --help` }));
   };
 
-  const run = async (world: World, call: VerbCall): Promise<Result<VerbResult, VerbRefusal>> => {
-    const raw: JsonObject = call.payload === undefined ? call.input : { ...call.input, payload: call.payload };
-    const given = parse(call.input);
-    if (!given.ok) return refused(given.error);
-    if (!('writes' in does)) {
-      const answer = await ('reads' in does ? does.reads : does.maintains)(world, given.value);
-      return answer.ok ? ok({ answer: answer.value, sessions: [] }) : answer;
-    }
-
+  const write = async (
+    world: World,
+    writes: Extract<typeof does, { readonly writes: unknown }>['writes'],
+    input: JsonObject,
+    parsed: v.InferOutput<Schema>,
+    given: Json | undefined,
+  ): Promise<Result<VerbResult, VerbRefusal>> => {
     const notes: string[] = [];
     if (definition.payload !== undefined) {
-      const checked = definition.payload.check(call.payload);
+      const checked = definition.payload.check(given);
       if (!checked.ok) return refused(refusePayload(definition.name, checked.error));
       notes.push(...checked.value.notes);
     }
-    const { caller } = world;
+    const { caller, store } = world;
     // Only a request whose id the caller knows can come again.
-    const request = {
-      verb: definition.name,
-      digest: caller.requestId === undefined ? '' : digestInput(world.store, raw),
-    };
-    const known = caller.requestId === undefined ? undefined : await world.store.recall(caller.requestId);
+    const digest =
+      caller.requestId === undefined
+        ? ''
+        : digestInput(store, given === undefined ? input : { ...input, payload: given });
+    const request = { verb: definition.name, digest };
+    const known = caller.requestId === undefined ? undefined : await store.recall(caller.requestId);
     if (known !== undefined) {
       const replay = replayRequest(known, caller, request);
       return replay.ok ? ok({ answer: replay.value, sessions: sessionsOf(replay.value) }) : refused(replay.error);
     }
 
-    const clean = cleanInput(raw, caller.redact);
-    const { payload: json, ...fields } = clean.value;
-    const input = parse(fields);
-    if (!input.ok) return refused(input.error);
-    const payload = json === undefined ? undefined : { json, digest: digestInput(world.store, call.payload ?? null) };
+    const clean = await cleanInput(input, caller.redact);
+    const cleanPayload = given === undefined ? undefined : await cleanJson(given, caller.redact);
+    const final = clean.value === input ? ok(parsed) : parse(clean.value);
+    if (!final.ok) return refused(final.error);
+    const found = { ...clean.found, ...cleanPayload?.found };
     const remarks = {
       ...(notes.length === 0 ? {} : { notes }),
-      ...(Object.keys(clean.found).length === 0 ? {} : { redacted: clean.found }),
+      ...(Object.keys(found).length === 0 ? {} : { redacted: found }),
     };
-    const receipt = await dispatch(world, request, async () => {
-      const order = await does.writes(world, input.value, payload);
+    const payload =
+      cleanPayload === undefined ? undefined : { json: cleanPayload.value, digest: digestInput(store, given ?? null) };
+    const answer = await dispatch(world, request, async () => {
+      const order = await writes(world, final.value, payload);
       if (!order.ok) return order;
       return ok({
         ...order.value,
         answer: (session, before) => ({ ...order.value.answer(session, before), ...remarks }),
       });
     });
-    return receipt.ok
-      ? ok({ answer: receipt.value, sessions: caller.dryRun ? [] : sessionsOf(receipt.value) })
-      : refused(receipt.error);
+    if (!answer.ok) return refused(answer.error);
+    return ok({ answer: answer.value, sessions: caller.dryRun ? [] : sessionsOf(answer.value) });
+  };
+
+  const prepare = (input: JsonObject): Result<PreparedCall, Refusal> => {
+    const parsed = parse(input);
+    if (!parsed.ok) return parsed;
+    return ok(async (world, payload) => {
+      if ('writes' in does) return write(world, does.writes, input, parsed.value, payload);
+      const answer = await ('reads' in does ? does.reads : does.maintains)(world, parsed.value);
+      return answer.ok ? ok({ answer: answer.value, sessions: [] }) : answer;
+    });
   };
 
   return {
@@ -175,11 +181,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     access: 'writes' in does ? 'writes' : 'maintains' in does ? 'maintains' : 'reads',
     payload: definition.payload,
     text: definition.text,
-    check: (input) => {
-      const parsed = parse(input);
-      return parsed.ok ? undefined : parsed.error;
-    },
-    run,
+    prepare,
   };
 };
 
@@ -196,26 +198,38 @@ const sessionsOf = (answer: JsonObject): readonly string[] =>
 
 const refused = (refusal: Refusal): { readonly ok: false; readonly error: VerbRefusal } => err({ refusal });
 
-/** Text as it may be stored: well-formed, and without secrets unless the caller wants them kept. */
-const cleanInput = (
+/**
+ * Fields as they may be stored: well-formed, and without secrets unless the caller wants them kept. The session is an
+ * address, and stays what it is. Fields that need nothing are answered themselves.
+ */
+const cleanInput = async (
   input: JsonObject,
   redact: boolean,
-): { readonly value: JsonObject; readonly found: Readonly<Record<string, number>> } => {
-  const formed = formText(input);
-  if (!redact) return { value: objectOf(formed), found: {} };
-  const { value, found } = redactJson(formed);
-  return { value: objectOf(value), found };
+): Promise<{ readonly value: JsonObject; readonly found: Found }> => {
+  const dirty = Object.entries(input).some(
+    ([key, value]) =>
+      key !== 'session' && typeof value === 'string' && (!value.isWellFormed() || (redact && mayHoldSecret(value))),
+  );
+  if (!dirty) return { value: input, found: {} };
+  const { session, ...fields } = input;
+  const { value, found } = await cleanJson(fields, redact);
+  return { value: { ...(isJsonObject(value) ? value : fields), ...(session === undefined ? {} : { session }) }, found };
 };
 
-const objectOf = (value: Json): JsonObject => (isJsonObject(value) ? value : {});
+const cleanJson = async (json: Json, redact: boolean): Promise<{ readonly value: Json; readonly found: Found }> => {
+  const value = formText(json);
+  if (!redact) return { value, found: {} };
+  const { redactJson } = await import('../lib/redact.ts');
+  return redactJson(value);
+};
+
+/** How often each rule of the scanner fired. */
+type Found = Readonly<Record<string, number>>;
 
 const formText = (value: Json): Json => {
   if (typeof value === 'string') return wellFormed(value);
   if (Array.isArray(value)) return value.map(formText);
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]: [string, Json]) => [wellFormed(key), formText(item)]),
-    );
-  }
+  if (isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [wellFormed(key), formText(item)]));
   return value;
 };

@@ -158,6 +158,16 @@ test('a folder in the way, or a parent that is a broken link or a file, is an er
   assert.deepEqual(readdirSync(folder).toSorted(), ['broken', 'file', 'taken']);
 });
 
+test('a folder that exists and still takes no new file is an error, not an endless attempt', (context) => {
+  const folder = tempFolder(context);
+  let attempts = 0;
+  onCall(context, 'openSync', () => {
+    attempts += 1;
+    throw failure(attempts < 100 ? 'ENOENT' : 'ETIMEDOUT');
+  });
+  assert.throws(() => writeFileAtomic(join(folder, 'a'), 'text'), { code: 'ENOENT' });
+});
+
 test('a platform that cannot sync folders is no failure, a disk that fails is one', (context) => {
   const path = join(tempFolder(context), 'a');
   let code = 'EINVAL';

@@ -5,11 +5,7 @@
 export const checksum = (...texts: readonly string[]): number => {
   let sum = 0x811c9dc5;
   for (const text of texts) {
-    for (let index = 0; index < text.length; index += 1) {
-      const unit = text.charCodeAt(index);
-      sum = Math.imul(sum ^ (unit & 0xff), 0x01000193);
-      sum = Math.imul(sum ^ (unit >>> 8), 0x01000193);
-    }
+    for (let index = 0; index < text.length; index += 1) sum = Math.imul(sum ^ text.charCodeAt(index), 0x01000193);
     sum = Math.imul(sum ^ 0x1f, 0x01000193);
   }
   return sum >>> 0;

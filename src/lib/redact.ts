@@ -1,10 +1,10 @@
 import type { Json } from './canonical-json.ts';
 
 /**
- * Finds secrets in text and takes them out before the text is stored. Two passes, one over token prefixes, one over
- * names such as `password`, each led by one regular expression without repetition: a text without a trigger costs
- * nothing more. Whatever is looked at behind a trigger is either taken out, and then skipped, or bounded, or ends where
- * the next trigger of its kind begins; so the work grows linearly with the text, whoever wrote it.
+ * Finds secrets in text and takes them out before the text is stored. One search goes by the published prefixes of
+ * tokens, one by names such as `password`; each is led by one expression without repetition, and a short text without a
+ * trigger does not even need that. What is looked at behind a trigger is either taken out, and then skipped, or bounded,
+ * or ends where the next trigger of its kind begins. So the work grows linearly with the text, whoever wrote it.
  *
  * A name alone is no proof: "token: an integer", `token = getToken()` and `password: string` must survive. What stands
  * behind a name is judged by how it is written there; see `looksSecret`.
@@ -291,7 +291,8 @@ function unfinishedKeyEnd(text: string, from: number): number {
     const word = runEnd(text, at, isKeyWord);
     if (word === at) return end;
     GAP.lastIndex = word;
-    const endsLine = word === text.length || /\n|\\n/.test(GAP.exec(text)?.[0] ?? '');
+    // Where no gap follows, the text or the literal that the key stands in ends.
+    const endsLine = /\n|\\n/.test(GAP.exec(text)?.[0] ?? '\n');
     const content = text.slice(at, Math.min(word, at + 128));
     const isMaterial = /^[+>|]?[A-Za-z0-9+/=_-]{16,}$/.test(content) && (strange === 0 || /[a-z]/.test(content));
     isHeader ||= startsLine && /^(?:Proc-Type|DEK-Info|Comment|Version|Charset|Hash|Subject):$/.test(content);
@@ -454,7 +455,8 @@ function findNamed(text: string, spans: Span[]): void {
     while (!isWord(text.charCodeAt(end - 1))) end -= 1;
     const span = findValue(text, nameStart(text, end), end, bareEnd);
     if (span !== undefined) spans.push(span);
-    NAME_TRIGGER.lastIndex = Math.max(resume, span?.end ?? 0);
+    // A name behind `bearer` may have a value of its own.
+    NAME_TRIGGER.lastIndex = span?.rule === 'assigned-secret' ? Math.max(resume, span.end) : resume;
   }
 }
 
@@ -507,9 +509,10 @@ function findValue(text: string, start: number, end: number, bareEnd: BareEnd): 
   }
   const value = valueAt(text, from, shape, bareEnd);
   const content = headOf(text, value);
-  // What is compared with a name is code, unless it is a literal that is no word.
-  const isComparison = /==|>/.test(sign[2] ?? '') && (value.shape !== 'quoted' || /^[A-Za-z]+$/.test(content));
-  if (isComparison || !looksSecret(content, value.shape, name, text.slice(value.end, value.end + 32))) return undefined;
+  // What is compared with a name, or returned for it, is code, unless it is a literal that is no word.
+  const isBare = value.shape !== 'quoted';
+  const isCode = sign[2] === '=>' ? isBare : /==/.test(sign[2] ?? '') && (isBare || /^[A-Za-z]+$/.test(content));
+  if (isCode || !looksSecret(content, value.shape, name, text.slice(value.end, value.end + 32))) return undefined;
   return { start: value.start, end: value.end, rule: 'assigned-secret' };
 }
 
@@ -555,10 +558,15 @@ function findCredential(text: string, from: number, scheme: string, isHeader: bo
     : trimmedEnd(text, start, runEnd(text, start, isCredentialPart));
   const credential = text.slice(start, Math.min(end, start + 513));
   if (credential.length < 6) return undefined;
-  const isSecret =
-    isHeader || (scheme === 'basic' ? isBasic(credential) : /\d|[a-z][A-Z]|[_/+=]|^[^-]{24}/.test(credential));
   const rule = { bearer: 'bearer-token', basic: 'basic-auth' }[scheme] ?? 'assigned-secret';
-  return isSecret ? { start, end, rule } : undefined;
+  // A header ends its line or its literal; "authorization: bearer tokens are accepted" goes on.
+  if (isHeader) {
+    const isProse =
+      /^[A-Za-z]+(?:-[A-Za-z]+)*$/.test(credential) && !/^(?:$|[\n\r"'`\\])/.test(text.slice(end, end + 1));
+    return isProse ? undefined : { start, end, rule };
+  }
+  const isMadeUp = /\d|[a-z][A-Z]|[_/+=]|^[^-]{24}/.test(credential) && !isReference(credential, 'listed', '');
+  return (scheme === 'basic' ? isBasic(credential) : isMadeUp) ? { start, end, rule } : undefined;
 }
 
 /** The end of a sentence does not belong to a credential. */
@@ -592,8 +600,8 @@ function valueAt(
   const end = closingQuote(text, start, quote);
   if (end !== undefined) return { start, end, shape: 'quoted' };
   // A text that was cut off; but a single quote may as well be an apostrophe, and a double one the end of a literal.
-  if (quote.endsWith('"') && isWord(text.charCodeAt(start)))
-    return { start, end: runEnd(text, start, isLinePart), shape: 'quoted' };
+  const isCutOff = quote.endsWith('"') && isWord(text.charCodeAt(start));
+  if (isCutOff) return { start, end: runEnd(text, start, isLinePart), shape: 'quoted' };
   return { start, end: bareEnd(start), shape };
 }
 
@@ -705,8 +713,9 @@ function looksSecret(whole: string, shape: Shape, name: readonly string[], next:
   if (/^[[({|!>]/.test(value) || TERM.test(value)) return false;
   const isMadeUp = /\d/.test(value) || /[!@#$%^&*~+=]/.test(value);
   if (shape === 'spaced') return isMadeUp || /^\w+(?:-\w+)+$/.test(value);
-  if (shape === 'followed')
+  if (shape === 'followed') {
     return (isMadeUp && !value.includes('|')) || /[a-z][A-Z]|_/.test(value) || /^[ \t]+--?[a-z]/.test(next);
+  }
 
   const endsLine = /^[ \t]*(?:$|[\n\r,;}\])#|"'`*<]|\/\/|\\[nr])/.test(next);
   if (/^\d+$/.test(value)) return endsLine;

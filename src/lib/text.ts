@@ -3,7 +3,7 @@
  * characters that reorder what is shown (U+202A to U+202E, U+2066 to U+2069). CRLF becomes a newline.
  */
 export function stripControls(text: string): string {
-  return text.replaceAll(/(?![\t\n])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '');
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '');
 }
 
 /** The text with each lone surrogate replaced by U+FFFD, so that it can be written as UTF-8 and read by anybody. */
@@ -36,23 +36,23 @@ export function displayWidth(text: string): number {
   let joined = false;
   let halfFlag = false;
   for (const character of text) {
-    const grows = baseWidth === 1 && (character === EMOJI_STYLE ? /^\p{Emoji}/u : SKIN_CARRIER).test(base);
-    if (character === EMOJI_STYLE || (SKIN_TONE.test(character) && SKIN_CARRIER.test(base))) {
+    const grows = baseWidth === 1 && (character === EMOJI_STYLE ? /^\p{Emoji}/u : classes().skinCarrier).test(base);
+    if (character === EMOJI_STYLE || (classes().skinTone.test(character) && classes().skinCarrier.test(base))) {
       // A character that is narrow by itself is drawn as an emoji because of this one.
       if (grows) width += 1;
       if (grows) baseWidth = 2;
-    } else if (NO_COLUMN.test(character)) {
+    } else if (classes().noColumn.test(character)) {
       joined = character === JOINER;
     } else if (joined && /^\p{Extended_Pictographic}/u.test(character)) {
       joined = false;
-    } else if (halfFlag && HALF_FLAG.test(character)) {
+    } else if (halfFlag && classes().halfFlag.test(character)) {
       halfFlag = false;
     } else {
       base = character;
-      baseWidth = TWO_COLUMNS.test(character) ? 2 : 1;
+      baseWidth = classes().twoColumns.test(character) ? 2 : 1;
       width += baseWidth;
       joined = false;
-      halfFlag = HALF_FLAG.test(character);
+      halfFlag = classes().halfFlag.test(character);
     }
   }
   return width;
@@ -131,9 +131,9 @@ function isBorder(text: string, end: number): boolean {
 
   const before = characterBefore(text, end);
   const after = String.fromCodePoint(text.codePointAt(end) ?? 0);
-  if (STAYS_BEHIND.test(after) || before === JOINER || STAYS_BEFORE.test(before)) return false;
-  if (LEADING_JAMO.test(before) && HANGUL.test(after)) return false;
-  if (HALF_FLAG.test(before) && HALF_FLAG.test(after)) return halfFlagsBefore(text, end) % 2 === 0;
+  if (classes().staysBehind.test(after) || before === JOINER || classes().staysBefore.test(before)) return false;
+  if (classes().leadingJamo.test(before) && classes().hangul.test(after)) return false;
+  if (classes().halfFlag.test(before) && classes().halfFlag.test(after)) return halfFlagsBefore(text, end) % 2 === 0;
   return !(/^\p{L}/u.test(after) && isLinked(text, end));
 }
 
@@ -142,8 +142,8 @@ function isLinked(text: string, end: number): boolean {
   // More marks than this on one letter are no writing.
   for (let at = end, marks = 0; marks < 32; marks += 1) {
     const mark = characterBefore(text, at);
-    if (VIRAMA.test(mark)) return true;
-    if (!STAYS_BEHIND.test(mark)) return false;
+    if (classes().virama.test(mark)) return true;
+    if (!classes().staysBehind.test(mark)) return false;
     at -= mark.length;
   }
   return false;
@@ -151,7 +151,7 @@ function isLinked(text: string, end: number): boolean {
 
 function halfFlagsBefore(text: string, end: number): number {
   let count = 0;
-  for (let at = end; HALF_FLAG.test(characterBefore(text, at)); at -= 2) count += 1;
+  for (let at = end; classes().halfFlag.test(characterBefore(text, at)); at -= 2) count += 1;
   return count;
 }
 
@@ -166,27 +166,40 @@ const isLowSurrogate = (unit: number): boolean => unit >= 0xdc_00 && unit <= 0xd
 
 const JOINER = '\u200d';
 const EMOJI_STYLE = '\ufe0f';
-const HALF_FLAG = /^\p{Regional_Indicator}/u;
-const SKIN_TONE = /^\p{Emoji_Modifier}/u;
-const SKIN_CARRIER = /^\p{Emoji_Modifier_Base}/u;
+/**
+ * Classes of characters, made at their first use: making them reads Unicode's tables, which would cost every verb a
+ * thirtieth of a bare Node's start.
+ */
+const makeClasses = () => ({
+  halfFlag: /^\p{Regional_Indicator}/u,
+  skinTone: /^\p{Emoji_Modifier}/u,
+  skinCarrier: /^\p{Emoji_Modifier_Base}/u,
 
-/** Marks and format characters, controls, and the Hangul vowels and finals that melt into the syllable before. */
-const NO_COLUMN = /^(?!\u00ad)[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u1160-\u11ff]/u;
+  /** Marks and format characters, controls, and the Hangul vowels and finals that melt into the syllable before. */
+  noColumn: /^(?!\u00ad)[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u1160-\u11ff]/u,
 
-/** East_Asian_Width W and F of Unicode 16 (EastAsianWidth.txt), unassigned code points between them included. */
-const TWO_COLUMNS =
-  /^[\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
+  /** East_Asian_Width W and F of Unicode 16 (EastAsianWidth.txt), unassigned code points between them included. */
+  twoColumns:
+    /^[\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u,
 
-/** What never begins a cluster: GCB Extend, SpacingMark, ZWJ, and Hangul vowels and finals. */
-const STAYS_BEHIND = /^[\p{Grapheme_Extend}\p{M}\p{Emoji_Modifier}\u200d\u0e33\u0eb3\u1160-\u11ff\ud7b0-\ud7fb]/u;
+  /** What never begins a cluster: GCB Extend, SpacingMark, ZWJ, and Hangul vowels and finals. */
+  staysBehind: /^[\p{Grapheme_Extend}\p{M}\p{Emoji_Modifier}\u200d\u0e33\u0eb3\u1160-\u11ff\ud7b0-\ud7fb]/u,
 
-/** What never ends a cluster: GCB Prepend. */
-const STAYS_BEFORE =
-  /^[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\u{110bd}\u{110cd}\u{111c2}\u{111c3}\u{113d1}\u{1193f}\u{11941}\u{11a3a}\u{11a84}-\u{11a89}\u{11d46}\u{11f02}]/u;
+  /** What never ends a cluster: GCB Prepend. */
+  staysBefore:
+    /^[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\u{110bd}\u{110cd}\u{111c2}\u{111c3}\u{113d1}\u{1193f}\u{11941}\u{11a3a}\u{11a84}-\u{11a89}\u{11d46}\u{11f02}]/u,
 
-const LEADING_JAMO = /^[\u1100-\u115f\ua960-\ua97c]/u;
-const HANGUL = /^[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]/u;
+  leadingJamo: /^[\u1100-\u115f\ua960-\ua97c]/u,
+  hangul: /^[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]/u,
 
-/** Indic_Conjunct_Break=Linker of Unicode 16. */
-const VIRAMA =
-  /^[\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d\u1039\u17d2\u1a60\u1b44\u1bab\ua9c0\uaaf6\u{10a3f}\u{11133}\u{113d0}\u{1193e}\u{11a47}\u{11a99}\u{11f42}]/u;
+  /** Indic_Conjunct_Break=Linker of Unicode 16. */
+  virama:
+    /^[\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d\u1039\u17d2\u1a60\u1b44\u1bab\ua9c0\uaaf6\u{10a3f}\u{11133}\u{113d0}\u{1193e}\u{11a47}\u{11a99}\u{11f42}]/u,
+});
+
+let made: ReturnType<typeof makeClasses> | undefined;
+
+const classes = (): ReturnType<typeof makeClasses> => {
+  made ??= makeClasses();
+  return made;
+};

@@ -40,31 +40,24 @@ export interface MirrorState {
  */
 export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[]): Promise<readonly string[]> => {
   const warnings: string[] = [];
-  for (const session of sessions) {
+  const attempt = async (what: string, action: () => Promise<readonly string[]>): Promise<void> => {
     try {
-      await makeFolder(world, session);
+      warnings.push(...(await action()));
     } catch (error) {
-      warnings.push(warningOf('the folder of ' + session, error));
+      warnings.push(warningOf(what, error));
     }
-  }
-  const records = [
-    ...(await Promise.all(sessions.map((session) => world.store.mirrors({ session })))).flat(),
-    ...(await world.store.mirrors({ unwritten: true })),
-  ];
-  for (const record of new Map(records.map((one) => [`${one.place}/${one.path}`, one])).values()) {
-    try {
-      warnings.push(...(await syncMirror(world, record)));
-    } catch (error) {
-      warnings.push(warningOf(record.path, error));
-    }
-  }
+  };
+  for (const session of sessions) await attempt(`the folder of ${session}`, async () => makeFolder(world, session));
+  for (const record of await world.store.mirrors(sessions))
+    await attempt(record.path, async () => syncMirror(world, record));
   return warnings;
 };
 
 /** What the files of a session's mirrors are found to be; nothing is changed. */
 export const inspectMirrors = async (world: MirrorWorld, session: string): Promise<readonly MirrorState[]> => {
   const states: MirrorState[] = [];
-  for (const record of await world.store.mirrors({ session })) {
+  for (const record of await world.store.mirrors([session])) {
+    if (record.session !== session) continue;
     const path = await pathOf(world, record);
     const found = path === undefined ? undefined : digestOf(path);
     const history = await world.store.mirrorDigests(record.place, record.path);
@@ -121,19 +114,22 @@ const pathOf = async ({ store, places }: MirrorWorld, record: MirrorRecord): Pro
 };
 
 /** The session's own folder; the folder that holds all of them keeps itself out of git when it is made here. */
-const makeFolder = async ({ store, kinds, places }: MirrorWorld, session: string): Promise<void> => {
+const makeFolder = async ({ store, kinds, places }: MirrorWorld, session: string): Promise<readonly string[]> => {
+  const [kindName = '', name = ''] = session.split(':');
+  const path = kinds.get(kindName)?.folder(name);
+  // Mostly the session is from here and its folder is there.
+  if (path === undefined || existsSync(`${places.here.root}/${path}`)) return [];
   const read = await store.read(session);
-  const kind = read === undefined ? undefined : kinds.get(read.row.kind);
-  if (read === undefined || kind === undefined) return;
-  const { root } = places.homeOf(read.row);
-  const folder = confine(root, kind.folder(read.row.name));
+  if (read === undefined) return [];
+  const folder = confine(places.homeOf(read.row).root, path);
   if (folder === undefined) throw new Error('it leads out of the checkout');
-  if (existsSync(folder)) return;
+  if (existsSync(folder)) return [];
   const parent = dirname(folder);
   mkdirSync(parent, { recursive: true });
   // An empty folder is one that was made here, perhaps by a verb that was interrupted before this line.
   if (readdirSync(parent).length === 0) createFileAtomic(join(parent, '.gitignore'), '*\n');
   mkdirSync(folder, { recursive: true });
+  return [];
 };
 
 /** What a file looks like from outside: size, time of change and number; null where there is none. */

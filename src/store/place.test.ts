@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import {
+import fs, {
   chmodSync,
   copyFileSync,
   existsSync,
@@ -13,6 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -106,6 +107,20 @@ test('what is no id is a problem and is not overwritten', (context) => {
   }
 });
 
+test('a place file that is there but cannot be read is a problem, not an empty place', (context) => {
+  for (const [code, make] of [
+    ['EISDIR', (path: string) => mkdirSync(path)],
+    ['ELOOP', (path: string) => symlinkSync('place', path)],
+  ] as const) {
+    const folder = tempFolder(context);
+    make(join(folder, 'place'));
+    const place = readPlace(folder);
+    assert.ok(!place.ok);
+    assert.deepEqual([place.error.path, place.error.code], [join(folder, 'place'), code]);
+    assert.deepEqual(ensurePlace(folder, 'fresh'), place);
+  }
+});
+
 test('a fresh id that could not be read back is a defect', (context) => {
   const folder = join(tempFolder(context), '.stint');
   for (const id of ['', 'a b', '../x']) assert.throws(() => ensurePlace(folder, id), /not a place id/);
@@ -137,6 +152,29 @@ test('a proposal that a killed process left is taken up', (context) => {
   assert.deepEqual(ensurePlace(folder, 'P2'), { ok: true, value: 'P1' });
   assert.deepEqual(readPlace(folder), { ok: true, value: 'P1' });
   assert.equal(existsSync(join(folder, 'place.new')), false);
+});
+
+test('whoever proposes after the others have agreed takes what they agreed on', (context) => {
+  const folder = placeWith(context, '');
+  const original: (...args: never[]) => unknown = fs.readFileSync;
+  let reads = 0;
+  context.mock.method(fs, 'readFileSync', (...args: never[]) => {
+    reads += 1;
+    // The first looks whether there is a place at all; between the next two the others finish, and one more comes late.
+    if (reads === 3) {
+      writeFileSync(join(folder, 'place'), 'P1\n');
+      writeFileSync(join(folder, 'place.new'), 'P3\n');
+    }
+    return original(...args);
+  });
+  syncBuiltinESMExports();
+  try {
+    assert.deepEqual(ensurePlace(folder, 'P2'), { ok: true, value: 'P1' });
+  } finally {
+    context.mock.restoreAll();
+    syncBuiltinESMExports();
+  }
+  assert.equal(readFileSync(join(folder, 'place'), 'utf8'), 'P1\n');
 });
 
 test('a proposal that stays unfinished is named instead of waited for without end', (context) => {
@@ -268,6 +306,11 @@ test('a folder that cannot be made is a problem with its code', (context) => {
   assert.equal(codeOf('file'), 'EEXIST');
   assert.match(String(codeOf('broken')), /^(?:EEXIST|ENOENT|ENOTDIR)$/);
   assert.equal(codeOf('loop'), 'ELOOP');
+  symlinkSync('nowhere/x', join(base, '.gitignore'));
+  assert.deepEqual(prepareFolder(base), {
+    ok: false,
+    error: { path: join(base, '.gitignore'), problem: 'does not exist', code: 'ENOENT' },
+  });
 });
 
 const outputOf = (program: string, user: { readonly uid?: number; readonly gid?: number } = {}): string => {

@@ -32,16 +32,21 @@ export const viewVersionOf = (kind: Kind): string => `${kernelVersion}.${kind.st
 /** A tail below this size is not worth a snapshot. */
 const smallestTail = 4096;
 
-/** The row of a session after it was written. `added` is the size of the lifecycle events that were appended. */
+/**
+ * The row of a session after it was written. `added` is the size of the lifecycle events that were appended. After remarks
+ * alone (`added` undefined) the view stays what it was, and so does the snapshot.
+ */
 export const sessionToStored = (
   session: OpenedSession,
   before: StoredSession | undefined,
-  added: number,
+  added: number | undefined,
 ): StoredSession => {
-  const { common, kind } = session;
-  const view = viewOfSession(session);
+  const { common } = session;
   const commonText = JSON.stringify(common);
-  const viewText = JSON.stringify(view);
+  const projections =
+    before !== undefined && added === undefined
+      ? before
+      : projectionsOf(session, before, (before?.tailBytes ?? 0) + (added ?? 0));
   return {
     key: common.key,
     kind: common.kind,
@@ -51,7 +56,6 @@ export const sessionToStored = (
     branch: common.branch,
     place: common.place,
     worktree: common.worktree,
-    position: view.position,
     startedAt: common.startedAt,
     updatedAt: common.updatedAt,
     closedAt: common.closedAt,
@@ -59,10 +63,37 @@ export const sessionToStored = (
     revision: common.revision,
     hash: session.hash,
     common: commonText,
-    view: viewText,
-    viewVersion: viewVersionOf(kind),
-    checksum: checksumOf(session.hash, commonText, viewText),
-    ...snapshotOf(session, before, (before?.tailBytes ?? 0) + added),
+    checksum: checksumOf(session.hash, commonText, projections.view),
+    position: projections.position,
+    view: projections.view,
+    viewVersion: projections.viewVersion,
+    snapshot: projections.snapshot,
+    snapshotSeq: projections.snapshotSeq,
+    snapshotVersion: projections.snapshotVersion,
+    snapshotChecksum: projections.snapshotChecksum,
+    tailBytes: projections.tailBytes,
+  };
+};
+
+type Projections = Pick<
+  StoredSession,
+  | 'position'
+  | 'view'
+  | 'viewVersion'
+  | 'snapshot'
+  | 'snapshotSeq'
+  | 'snapshotVersion'
+  | 'snapshotChecksum'
+  | 'tailBytes'
+>;
+
+const projectionsOf = (session: OpenedSession, before: StoredSession | undefined, tail: number): Projections => {
+  const view = viewOfSession(session);
+  return {
+    position: view.position,
+    view: JSON.stringify(view),
+    viewVersion: viewVersionOf(session.kind),
+    ...snapshotOf(session, before, tail),
   };
 };
 

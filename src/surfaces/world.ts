@@ -3,8 +3,8 @@ import { join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
 import { StoreFailure, type Caller, type Places, type Store } from '../kernel/ports.ts';
 import type { Refusal } from '../kernel/refusal.ts';
-import type { Verb, VerbCall, VerbRefusal, World } from '../kernel/verb.ts';
-import type { JsonObject } from '../lib/canonical-json.ts';
+import type { PreparedCall, Verb, VerbRefusal, World } from '../kernel/verb.ts';
+import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { ulid } from '../lib/id.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { syncMirrors } from '../mirror/sync.ts';
@@ -36,7 +36,7 @@ export interface Workplace {
 
 /** Finds the checkout and opens its store. Only a verb that writes may make a store where there is none. */
 export const openWorkplace = (location: Location, access: Verb['access']): Result<Workplace, Refusal> => {
-  const cwd = pathFromUri(location.cwd);
+  const cwd = pathOf(location.cwd);
   const checkout = findCheckout(cwd);
   if (!checkout.ok) return err(refuseFolder(checkout.error));
   const freshId = (): string => ulid(Date.parse(location.now()));
@@ -45,7 +45,7 @@ export const openWorkplace = (location: Location, access: Verb['access']): Resul
 
   const create = access === 'writes';
   const path = storePath(
-    location.store === undefined ? undefined : resolvePath(cwd, pathFromUri(location.store)),
+    location.store === undefined ? undefined : resolvePath(cwd, pathOf(location.store)),
     checkout.value.storeFolder,
   );
   if (create && location.store === undefined) {
@@ -66,6 +66,8 @@ export const openWorkplace = (location: Location, access: Verb['access']): Resul
     throw error;
   }
 };
+
+const pathOf = (text: string): string => (text.startsWith('file:') ? pathFromUri(text) : text);
 
 /** The store's file: the named one, `stint.db` in the named folder, else the checkout's own. */
 const storePath = (named: string | undefined, folder: string): string => {
@@ -89,8 +91,8 @@ export interface CallOptions {
  */
 export const runVerb = async (
   workplace: Workplace,
-  verb: Verb,
-  call: VerbCall,
+  call: PreparedCall,
+  payload: Json | undefined,
   options: CallOptions,
 ): Promise<Result<{ readonly answer: JsonObject; readonly warnings: readonly string[] }, VerbRefusal>> => {
   const caller: Caller = {
@@ -105,7 +107,7 @@ export const runVerb = async (
   };
   const world: World = { store: workplace.store, kinds: workplace.kinds, places: workplace.places, files, caller };
   try {
-    const result = await verb.run(world, call);
+    const result = await call(world, payload);
     const sessions = result.ok ? result.value.sessions : [];
     const warnings = workplace.store.readOnly === undefined ? await syncMirrors(world, sessions) : [];
     return result.ok ? ok({ answer: result.value.answer, warnings }) : result;

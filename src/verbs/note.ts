@@ -18,13 +18,14 @@ export const note = defineVerb({
     writes: async (world, { text, session }) => {
       const row = await resolve(world, session);
       if (!row.ok) return row;
-      return ok(
-        orderOne(
+      return ok({
+        journalOnly: true,
+        ...orderOne(
           row.value.key,
           (found) => decideNote(found, text),
           ({ common }) => ({ session: common.key, session_id: common.name, seq: common.seq, at: common.updatedAt }),
         ),
-      );
+      });
     },
   },
   text: (answer) => `${textAt(answer, 'session')}: noted (${textAt(answer, 'seq')})`,

@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { outcomeOfChild, type Printed, type TestWorld } from './world.ts';
@@ -17,7 +26,7 @@ export const dumpStore = (world: TestWorld, folder = world.path('.stint')): Reco
     try {
       const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).all();
       return Object.fromEntries(
-        tables.map(({ name }) => [String(name), database.prepare(`SELECT * FROM "${String(name)}"`).all()]),
+        tables.map(({ name }) => [String(name), database.prepare(`SELECT * FROM "${String(name)}" ORDER BY rowid`).all()]),
       );
     } finally {
       database.close();
@@ -116,14 +125,13 @@ export const assertSound = (world: TestWorld, what = ''): void => {
   assert.deepEqual(litterIn(world), [], `${what}: no litter`);
 };
 
-/** The events of a session, as `log` gives them; asserts that they are numbered without a gap. */
+/** The events of a session as they are stored; asserts that they are numbered without a gap. */
 export const eventsOf = (world: TestWorld, session: string): readonly Printed[] => {
-  const { events, total } = world.answer('log', '--session', session);
+  const events = (dumpStore(world)['event'] ?? []).filter((event) => event.session === session);
   assert.deepEqual(
-    events.map((event: Printed) => event.seq),
+    events.map(({ seq }) => seq),
     Array.from({ length: events.length }, (_, index) => index + 1),
     'the events are numbered without a gap',
   );
-  assert.equal(total, events.length);
-  return events;
+  return events.map((event) => ({ ...event, data: JSON.parse(event.data) }));
 };

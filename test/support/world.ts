@@ -199,12 +199,13 @@ const definedOnly = (variables: Readonly<Record<string, string | undefined>>): R
     Object.entries(variables).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 
-const outcomeOf = (
-  status: number | null,
-  signal: NodeJS.Signals | null,
-  stdout: string,
-  stderr: string,
-): Outcome => ({ status, signal, stdout, stderr, json: parseDocument(stdout) });
+const outcomeOf = (status: number | null, signal: NodeJS.Signals | null, stdout: string, stderr: string): Outcome => ({
+  status,
+  signal,
+  stdout,
+  stderr,
+  json: parseDocument(stdout),
+});
 
 const parseDocument = (text: string): Printed => {
   try {
@@ -220,8 +221,8 @@ export const outcomeOfChild = async (child: ChildProcess): Promise<Outcome> => {
   assert.ok(stdout !== null && stderr !== null);
   const printed: Buffer[] = [];
   const said: Buffer[] = [];
-  stdout.on('data', (chunk: Buffer) => printed.push(chunk));
-  stderr.on('data', (chunk: Buffer) => said.push(chunk));
+  stdout.on('data', (chunk: Buffer) => void printed.push(chunk));
+  stderr.on('data', (chunk: Buffer) => void said.push(chunk));
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (status, signal) =>

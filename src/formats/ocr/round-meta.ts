@@ -35,98 +35,103 @@ const expected =
 
 const shown = (received: string): string => truncate(received, 60);
 
-const text = v.string(expected('a string'));
-const number = v.pipe(v.number(expected('a number')), v.finite('expected a finite number'));
-const count = v.pipe(number, v.minValue(0, 'expected a number of at least 0'));
-const title = v.pipe(
-  text,
-  v.check((value) => value.trim().length >= 8, 'expected at least 8 characters'),
-);
-const evidence = v.optional(v.pipe(text, v.maxLength(4000, 'expected at most 4000 characters')));
-const flaggedBy = v.optional(
-  v.pipe(
-    v.array(
-      v.pipe(
-        text,
-        v.check((value) => value.trim() !== '', 'expected a non-empty string'),
-      ),
-      expected('an array'),
-    ),
-    v.maxLength(20, 'expected at most 20 names'),
-  ),
-);
-
-const findingEntries = {
-  title,
-  category: v.picklist(categories, expected(`one of ${categories.join(', ')}`)),
-  severity: v.picklist(severities, expected(`one of ${severities.join(', ')}`)),
-  summary: text,
-  file_path: v.optional(text),
-  line_start: v.optional(number),
-  line_end: v.optional(number),
-  evidence,
-  flagged_by: flaggedBy,
-};
-const finding = v.looseObject(findingEntries, expected('an object'));
-
-const reviewer = v.looseObject(
-  {
-    type: text,
-    instance: number,
-    severity_high: v.optional(number),
-    severity_medium: v.optional(number),
-    severity_low: v.optional(number),
-    severity_info: v.optional(number),
-    findings: v.array(finding, expected('an array of findings')),
-  },
-  expected('an object'),
-);
-
-const source = v.looseObject(
-  { reviewer: text, index: v.pipe(number, v.integer('expected an integer')) },
-  expected('an object'),
-);
-
-const synthesized = v.looseObject(
-  {
-    ...findingEntries,
-    key: v.pipe(text, v.regex(/^S\d+$/, 'expected S and a number')),
-    sources: v.pipe(v.array(source, expected('an array of sources')), v.minLength(1, 'expected at least one source')),
-    locations: v.optional(
+/** The schema, made when a payload is checked: making it costs every other verb a thirtieth of a bare Node's start. */
+const makeSchema = () => {
+  const text = v.string(expected('a string'));
+  const number = v.pipe(v.number(expected('a number')), v.finite('expected a finite number'));
+  const count = v.pipe(number, v.minValue(0, 'expected a number of at least 0'));
+  const title = v.pipe(
+    text,
+    v.check((value) => value.trim().length >= 8, 'expected at least 8 characters'),
+  );
+  const evidence = v.optional(v.pipe(text, v.maxLength(4000, 'expected at most 4000 characters')));
+  const flaggedBy = v.optional(
+    v.pipe(
       v.array(
+        v.pipe(
+          text,
+          v.check((value) => value.trim() !== '', 'expected a non-empty string'),
+        ),
+        expected('an array'),
+      ),
+      v.maxLength(20, 'expected at most 20 names'),
+    ),
+  );
+
+  const findingEntries = {
+    title,
+    category: v.picklist(categories, expected(`one of ${categories.join(', ')}`)),
+    severity: v.picklist(severities, expected(`one of ${severities.join(', ')}`)),
+    summary: text,
+    file_path: v.optional(text),
+    line_start: v.optional(number),
+    line_end: v.optional(number),
+    evidence,
+    flagged_by: flaggedBy,
+  };
+  const finding = v.looseObject(findingEntries, expected('an object'));
+
+  const reviewer = v.looseObject(
+    {
+      type: text,
+      instance: number,
+      severity_high: v.optional(number),
+      severity_medium: v.optional(number),
+      severity_low: v.optional(number),
+      severity_info: v.optional(number),
+      findings: v.array(finding, expected('an array of findings')),
+    },
+    expected('an object'),
+  );
+
+  const source = v.looseObject(
+    { reviewer: text, index: v.pipe(number, v.integer('expected an integer')) },
+    expected('an object'),
+  );
+
+  const synthesized = v.looseObject(
+    {
+      ...findingEntries,
+      key: v.pipe(text, v.regex(/^S\d+$/, 'expected S and a number')),
+      sources: v.pipe(v.array(source, expected('an array of sources')), v.minLength(1, 'expected at least one source')),
+      locations: v.optional(
+        v.array(
+          v.looseObject(
+            { file_path: text, line_start: v.optional(number), line_end: v.optional(number) },
+            expected('an object'),
+          ),
+          expected('an array of locations'),
+        ),
+      ),
+    },
+    expected('an object'),
+  );
+
+  return v.looseObject(
+    {
+      schema_version: v.literal(1, expected('1')),
+      verdict: v.pipe(
+        text,
+        v.transform((value) => value.trim()),
+        v.picklist(verdicts, expected(`exactly one of ${verdicts.join(', ')}`)),
+      ),
+      reviewers: v.array(reviewer, expected('an array of reviewers')),
+      head_sha: v.optional(text),
+      synthesis_counts: v.optional(
         v.looseObject(
-          { file_path: text, line_start: v.optional(number), line_end: v.optional(number) },
+          { blockers: v.optional(count), should_fix: v.optional(count), suggestions: v.optional(count) },
           expected('an object'),
         ),
-        expected('an array of locations'),
       ),
-    ),
-  },
-  expected('an object'),
-);
+      synthesis_findings: v.optional(v.array(synthesized, expected('an array of findings'))),
+    },
+    expected('an object'),
+  );
+};
 
-const schema = v.looseObject(
-  {
-    schema_version: v.literal(1, expected('1')),
-    verdict: v.pipe(
-      text,
-      v.transform((value) => value.trim()),
-      v.picklist(verdicts, expected(`exactly one of ${verdicts.join(', ')}`)),
-    ),
-    reviewers: v.array(reviewer, expected('an array of reviewers')),
-    head_sha: v.optional(text),
-    synthesis_counts: v.optional(
-      v.looseObject(
-        { blockers: v.optional(count), should_fix: v.optional(count), suggestions: v.optional(count) },
-        expected('an object'),
-      ),
-    ),
-    synthesis_findings: v.optional(v.array(synthesized, expected('an array of findings'))),
-  },
-  expected('an object'),
-);
+let schema: ReturnType<typeof makeSchema> | undefined;
 
-type RoundMeta = v.InferOutput<typeof schema>;
+type RoundMeta = v.InferOutput<ReturnType<typeof makeSchema>>;
 type Category = (typeof categories)[number];
 
 /**
@@ -139,6 +144,7 @@ export const checkRoundMeta = (
   { readonly payload: JsonObject; readonly summary: RoundSummary; readonly notes: readonly string[] },
   readonly string[]
 > => {
+  schema ??= makeSchema();
   const parsed = v.safeParse(schema, input);
   if (!parsed.success) return err(faultsOf(parsed.issues));
   const meta = parsed.output;

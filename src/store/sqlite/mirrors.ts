@@ -41,13 +41,14 @@ export const recordMirrors = (
   }
 };
 
-/** The newest record of each mirror of a session. */
-export const selectMirrorsOf = (database: Database, session: string): readonly MirrorRecord[] =>
-  database.all(`SELECT ${columns} FROM mirror WHERE session = ? AND ${newest} ORDER BY id`, session).map(rowToRecord);
-
-/** The newest record of each mirror that was not written yet. */
-export const selectUnwritten = (database: Database): readonly MirrorRecord[] =>
-  database.all(`SELECT ${columns} FROM mirror WHERE stamp IS NULL AND ${newest} ORDER BY id`).map(rowToRecord);
+/** The newest record of each mirror of these sessions, and of every mirror that was not written yet. */
+export const selectMirrors = (database: Database, sessions: readonly string[]): readonly MirrorRecord[] =>
+  database
+    .all(
+      `SELECT ${columns} FROM mirror WHERE (session IN (${sessions.map(() => '?').join(', ')}) OR stamp IS NULL) AND ${newest} ORDER BY id`,
+      ...sessions,
+    )
+    .map(rowToRecord);
 
 /** The digests of every version of a mirror, newest first. */
 export const selectDigests = (database: Database, place: string, path: string): readonly string[] =>

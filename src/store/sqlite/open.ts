@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { StoreFailure } from '../../kernel/ports.ts';
+import { StoreFailure, type Store } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { randomHex } from '../../lib/id.ts';
 import { migrations, schemaVersion } from '../migrations.ts';
@@ -21,7 +21,6 @@ import { openDatabase, refuseReadOnly, type Database } from './database.ts';
 /** An open store file, ready for this program. */
 export interface OpenedFile {
   readonly database: Database;
-  readonly identity: { readonly id: string; readonly key: string };
   /** Why it may not be written, where that is so. */
   readonly readOnly: Refusal | undefined;
 }
@@ -64,13 +63,13 @@ export const openFile = (path: string, options: { readonly create: boolean }): O
     return { ...openReadOnly(path), readOnly: refuseNewer(path, version) };
   }
   if (version < schemaVersion) migrate(database);
-  return { database, identity: identityOf(database), readOnly: undefined };
+  return { database, readOnly: undefined };
 };
 
 const openMemory = (): OpenedFile => {
   const database = openDatabase(':memory:', { readOnly: false });
   migrate(database);
-  return { database, identity: identityOf(database), readOnly: undefined };
+  return { database, readOnly: undefined };
 };
 
 /**
@@ -80,7 +79,8 @@ const openMemory = (): OpenedFile => {
 const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
   try {
     const database = openDatabase(path, { readOnly: true });
-    return { database, identity: identityOf(database) };
+    versionOf(database);
+    return { database };
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error;
   }
@@ -98,7 +98,7 @@ const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
     if (logSize(path) === before || attempt === 5) break;
   }
   const database = openDatabase(copy, { readOnly: false });
-  return { database, identity: identityOf(database) };
+  return { database };
 };
 
 const logSize = (path: string): string =>
@@ -135,7 +135,8 @@ const migrate = (database: Database): void => {
   });
 };
 
-const identityOf = (database: Database): OpenedFile['identity'] => {
+/** The store's own id, and the secret with which inputs are digested. */
+export const readIdentity = (database: Database): Store['identity'] => {
   const values = new Map(
     database.all('SELECT key, value FROM meta').map((row) => [String(row['key']), String(row['value'])]),
   );

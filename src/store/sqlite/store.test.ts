@@ -106,6 +106,7 @@ test('events can be neither changed nor deleted, not even by SQL', async (t) => 
     guards: [],
     origin: { now: '2026-03-17T10:00:00.000Z', actor: 'ana', place: 'here', cause: 'c' },
     request: { id: 'c', verb: 'begin', digest: '', given: false },
+    journalOnly: false,
     expectRevision: undefined,
     dryRun: false,
     decide: () => ({

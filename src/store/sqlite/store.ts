@@ -33,15 +33,15 @@ import {
 } from '../rows.ts';
 import type { Database } from './database.ts';
 import { eachEvent, insertEvents, selectEvent, selectEvents } from './events.ts';
-import { recordMirrors, selectDigests, selectMirrorsOf, selectUnwritten, settleMirror } from './mirrors.ts';
-import { openFile } from './open.ts';
+import { recordMirrors, selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
+import { openFile, readIdentity } from './open.ts';
 import { insertRequest, selectRequest } from './requests.ts';
 import { selectRows, selectSession, upsertSession } from './sessions.ts';
-import { verifyStore } from './verify.ts';
 
 /** Opens a SQLite store: a file, or `:memory:`. Without `create` a missing file reads as an empty store. */
 export const openSqliteStore = (path: string, kinds: Kinds, options: { readonly create: boolean }): Store => {
-  const { database, identity, readOnly } = openFile(path, options);
+  const { database, readOnly } = openFile(path, options);
+  let identity: Store['identity'] | undefined;
   const kindOf = (key: string): Kind => {
     const kind = kinds.get(key.slice(0, key.indexOf(':')));
     if (kind !== undefined) return kind;
@@ -55,7 +55,10 @@ export const openSqliteStore = (path: string, kinds: Kinds, options: { readonly 
 
   return {
     name: path,
-    identity,
+    get identity() {
+      identity ??= readIdentity(database);
+      return identity;
+    },
     readOnly,
     recall: async (id) => selectRequest(database, id),
     commit: async (request) => commit(database, kindOf, request),
@@ -64,12 +67,14 @@ export const openSqliteStore = (path: string, kinds: Kinds, options: { readonly 
     load: async (key, until) => database.snapshot(() => loadSession(database, kindOf(key), key, until)?.session),
     events: async (key, query) => selectEvents(database, key, query),
     event: async (key, seq) => selectEvent(database, key, seq),
-    mirrors: async (filter) =>
-      'session' in filter ? selectMirrorsOf(database, filter.session) : selectUnwritten(database),
+    mirrors: async (sessions) => selectMirrors(database, sessions),
     mirrorDigests: async (place, path_) => selectDigests(database, place, path_),
     settleMirror: async (record, write) => settleMirror(database, record, write),
     rebuild: async (key) => database.write(() => rebuildSession(database, kindOf(key), key)),
-    verify: async (): Promise<readonly Finding[]> => database.snapshot(() => verifyStore(database, kinds)),
+    verify: async (): Promise<readonly Finding[]> => {
+      const { verifyStore } = await import('./verify.ts');
+      return database.snapshot(() => verifyStore(database, kinds));
+    },
     close: async () => database.close(),
   };
 };
@@ -92,7 +97,9 @@ const commit = <Answer extends JsonObject>(
     const before = new Map<string, Session>();
     const storedByKey = new Map<string, StoredSession>();
     for (const key of new Set(request.keys.toSorted())) {
-      const loaded = loadSession(database, kindOf(key), key, undefined);
+      const loaded = request.journalOnly
+        ? loadCommon(database, kindOf(key), key)
+        : loadSession(database, kindOf(key), key, undefined);
       if (loaded !== undefined) storedByKey.set(key, loaded.stored);
       before.set(key, loaded?.session ?? absentSession(kindOf(key), key));
     }
@@ -107,6 +114,9 @@ const commit = <Answer extends JsonObject>(
       const session = before.get(key);
       if (session === undefined) throw new Error(`events were decided for ${key}, which was not loaded`);
       if (events.length === 0) continue;
+      if (request.journalOnly && events.some(({ type }) => isLifecycle(type))) {
+        throw new Error(`${key}: a decision from the common state alone may only append remarks`);
+      }
       const appended = appendEvents(session, events, request.origin);
       if (!isOpened(appended.session)) throw new Error(`${key} was not opened by its first event`);
       after.set(key, appended.session);
@@ -141,9 +151,11 @@ const writeSession = (
   events: readonly StoredEvent[],
 ): void => {
   const texts = events.map((event) => ({ event, data: JSON.stringify(event.data) }));
-  const added = texts.reduce((total, { event, data }) => (isLifecycle(event.type) ? total + data.length : total), 0);
+  const moving = texts.filter(({ event }) => isLifecycle(event.type));
+  const added = moving.length === 0 ? undefined : moving.reduce((total, { data }) => total + data.length, 0);
   upsertSession(database, sessionToStored(after, stored, added), stored);
   insertEvents(database, texts);
+  if (moving.length === 0) return;
   const newBySeq = new Map(events.map((event) => [event.seq, event]));
   recordMirrors(database, before, after, (seq) => newBySeq.get(seq) ?? selectEvent(database, after.key, seq));
 };
@@ -169,6 +181,19 @@ const loadSession = (
   if (!isOpened(session)) return undefined;
   const unreadable = session.unreadable ?? locate(database, key, unreadableOf(kind, session.common));
   return { session: { ...session, unreadable }, stored };
+};
+
+/** A session with its common state alone, where its row is intact; its kind's state is not folded. */
+const loadCommon = (
+  database: Database,
+  kind: Kind,
+  key: string,
+): { readonly session: OpenedSession; readonly stored: StoredSession } | undefined => {
+  const stored = selectSession(database, key);
+  if (stored === undefined || !isIntact(stored, kind)) return loadSession(database, kind, key, undefined);
+  const common = parseCommon(stored);
+  const unreadable = locate(database, key, unreadableOf(kind, common));
+  return { session: { ...absentSession(kind, key), common, hash: stored.hash, unreadable }, stored };
 };
 
 /** The session folded from its events alone. */
@@ -245,7 +270,7 @@ const rebuildSession = (
     stored.common === fresh.common &&
     stored.view === fresh.view &&
     stored.hash === fresh.hash;
-  const recorded = new Map(selectMirrorsOf(database, key).map((record) => [record.path, record.source]));
+  const recorded = new Map(selectMirrors(database, [key]).map((record) => [record.path, record.source]));
   const complete = session.folded
     .mirrors(session.common)
     .every((mirror) => recorded.get(mirror.path) === mirror.source);

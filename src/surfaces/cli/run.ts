@@ -6,9 +6,7 @@ import { err, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
 import { openWorkplace, runVerb } from '../world.ts';
 import { parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
-import { helpText, helpToJson, verbHelpText } from './help.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
-import { readPayload } from './payload.ts';
 
 /** What the command line is run with; everything that comes from outside the process. */
 export interface Surroundings {
@@ -36,10 +34,13 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
       if (json) printJson({ version: surroundings.version }, undefined);
       else print(1, `stint ${surroundings.version}\n`);
       return 0;
-    case 'help':
-      if (json) printJson(helpToJson(request.value.verb === undefined ? verbs : [request.value.verb]), undefined);
-      else print(1, `${request.value.verb === undefined ? helpText(verbs) : verbHelpText(request.value.verb)}\n`);
+    case 'help': {
+      const { helpText, helpToJson, verbHelpText } = await import('./help.ts');
+      const { verb } = request.value;
+      if (json) printJson(helpToJson(verb === undefined ? verbs : [verb]), undefined);
+      else print(1, `${verb === undefined ? helpText(verbs) : verbHelpText(verb)}\n`);
       return 0;
+    }
     case 'run': {
       const { line } = request.value;
       const outcome = await runLine(surroundings, line);
@@ -58,9 +59,11 @@ const runLine = async (
   surroundings: Surroundings,
   { verb, input, payload, flags }: CommandLine,
 ): Promise<Result<{ readonly answer: JsonObject; readonly warnings: readonly string[] }, VerbRefusal>> => {
-  const illegal = verb.check(input) ?? checkCall(surroundings, flags.requestId, flags.actor);
+  const call = verb.prepare(input);
+  if (!call.ok) return err({ refusal: call.error });
+  const illegal = checkCall(surroundings, flags.requestId, flags.actor);
   if (illegal !== undefined) return err({ refusal: illegal });
-  const json = payload === undefined ? undefined : await readPayload(payload);
+  const json = payload === undefined ? undefined : await (await import('./payload.ts')).readPayload(payload);
   if (json?.ok === false) return err({ refusal: json.error });
   const workplace = openWorkplace(
     {
@@ -72,19 +75,14 @@ const runLine = async (
     verb.access,
   );
   if (!workplace.ok) return err({ refusal: workplace.error });
-  return runVerb(
-    workplace.value,
-    verb,
-    { input, ...(json === undefined ? {} : { payload: json.value }) },
-    {
-      actor: flags.actor ?? surroundings.actor(),
-      session: filled(surroundings.env['STINT_SESSION']),
-      requestId: flags.requestId,
-      expectRevision: flags.expectRevision,
-      dryRun: flags.dryRun,
-      redact: flags.redact,
-    },
-  );
+  return runVerb(workplace.value, call.value, json?.value, {
+    actor: flags.actor ?? surroundings.actor(),
+    session: filled(surroundings.env['STINT_SESSION']),
+    requestId: flags.requestId,
+    expectRevision: flags.expectRevision,
+    dryRun: flags.dryRun,
+    redact: flags.redact,
+  });
 };
 
 const filled = (value: string | undefined): string | undefined =>
