@@ -59,7 +59,9 @@ const direct = async (folder: string): Promise<string> => {
   actAs('lead', folder);
   const range = chooseRange();
 
-  say(`${history} A lead begins a review of its newest ${plural(range.commits, 'commit')}, ${range.text}.`);
+  say(
+    `${history} A lead begins a review of its newest ${range.commits === 1 ? 'commit' : plural(range.commits, 'commit')}, ${range.text}.`,
+  );
   await stint(['begin', 'review']);
   const session = where();
   writeStandards(session);
@@ -114,7 +116,7 @@ const direct = async (folder: string): Promise<string> => {
   );
   const { status, current_round: round } = ask(['status']);
   if (status !== 'active' || round !== 2)
-    throw new Error(`the session is ${status} in round ${round}, not active in round 2`);
+    throw new Error(`the session is ${String(status)} in round ${String(round)}, not active in round 2`);
   return `Shown: ${types.length} reviewers and a successor on ${plural(range.commits, 'real commit')}, one killed with its verb; ${acknowledged.length} notes acknowledged by the reviewers, none lost; verdict ${meta.verdict} from ${plural(findingsOf(reviewsIn(session)).length, 'finding')}; ${plural(events(session).length, 'event')}, healthy.`;
 };
 
@@ -180,10 +182,10 @@ interface Range {
   readonly commits: number;
 }
 
-/** The newest commits that change at least four files of code, at most eight commits. */
+/** The newest commits: at least two where there are, so many that they change four files of code, at most eight. */
 const chooseRange = (): Range => {
   const most = Math.min(8, countCommits('.') - 1);
-  let commits = 1;
+  let commits = Math.min(2, most);
   while (commits < most && changedFiles(`HEAD~${commits}..HEAD`).filter(isCode).length < 4) commits += 1;
   const name = (commit: string): string => git('rev-parse', '--short', commit).trim();
   return { text: `${name(`HEAD~${commits}`)}..${name('HEAD')}`, commits };
@@ -552,7 +554,7 @@ const withoutComment = (file: ChangedFile): readonly Finding[] => {
   if (!file.path.startsWith('src/') || extname(file.path) !== '.ts' || file.path.endsWith('.test.ts')) return [];
   const bare = new Set(
     file.lines.filter(
-      (line, index) => /^export (?!type \{|\{|\*)/.test(line) && !/\*\/$/.test(file.lines[index - 1] ?? ''),
+      (line, index) => /^export (?!type \{|\{|\*)/.test(line) && !(file.lines[index - 1] ?? '').endsWith('*/'),
     ),
   );
   return aboutLines(file, (line) => bare.has(line), {
@@ -603,7 +605,8 @@ const stint = async (
   const start = performance.now();
   const child = spawn(process.execPath, [command, ...parameters], {
     env: environment,
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'inherit', 'inherit'],
+    // Refusals too go to standard output, so that a transcript has them in their place.
+    stdio: [input === undefined ? 'ignore' : 'pipe', 1, 1],
   });
   process.send?.({ verb: parameters[0], pid: child.pid, text: parameters[1] });
   child.stdin?.end(input);
@@ -710,7 +713,7 @@ const startReviewer = async (type: string, isVictim: boolean): Promise<Report> =
   child.on('message', (message: { verb: string; pid: number; text: string }) => {
     if (!isVictim || hit !== undefined || message.verb !== 'note') return;
     hit = { start: performance.now(), note: message.text, pid: message.pid };
-    setTimeout(strike, Math.random() * Math.min(...durations) * 1.1);
+    setTimeout(strike, Math.random() * 2 * median(durations));
   });
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue;
@@ -729,6 +732,9 @@ const startReviewer = async (type: string, isVictim: boolean): Promise<Report> =
   const wrote = existsSync(join(where().reviews, `${type}-1.md`));
   return { seqs, killed: { after, note: hit.note, seq: seqs[0], wrote } };
 };
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 const kill = (pid: number): void => {
   try {

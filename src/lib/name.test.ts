@@ -98,6 +98,7 @@ test('a name says what the text said', () => {
   for (const [text, name] of Object.entries(names)) assert.equal(nameFrom(text), name);
   assert.equal(nameFrom(`${'a'.repeat(79)}.tail`), 'a'.repeat(79), 'no dot is left at the cut');
   assert.equal(nameFrom(`con.${'a'.repeat(100)}`), `x-con.${'a'.repeat(74)}`);
+  assert.equal(nameFrom(`con.${'a'.repeat(73)}.bb`), `x-con.${'a'.repeat(73)}`);
 });
 
 test('no identifier of case M05 is a name', { skip }, () => {

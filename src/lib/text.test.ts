@@ -241,6 +241,8 @@ test('a far name is not offered', () => {
   for (const word of ['', 'x', 'xy', 'deploy', 'l', 'completely different', 'a'.repeat(500)]) {
     assert.deepEqual(nearest(word, verbs), [], word);
   }
+  assert.deepEqual(nearest('a', ['b', 'ab']), ['ab']);
+  assert.deepEqual(nearest('a'.repeat(200), ['a'.repeat(201)]), []);
 });
 
 test('one typing slip in a word of four letters or more is forgiven', () => {

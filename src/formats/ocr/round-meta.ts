@@ -33,6 +33,10 @@ const expected =
       ? `is missing: expected ${what}`
       : `expected ${what}, found ${shown(issue.received)}`;
 
+/** The fault of an object, which also stands for a key that it lacks. */
+const expectedObject = (issue: v.BaseIssue<unknown>): string =>
+  issue.received === 'undefined' ? 'is missing' : `expected an object, found ${shown(issue.received)}`;
+
 const shown = (received: string): string => truncate(received, 60);
 
 /** The schema, made when a payload is checked: making it costs every other verb a thirtieth of a bare Node's start. */
@@ -69,7 +73,7 @@ const makeSchema = () => {
     evidence,
     flagged_by: flaggedBy,
   };
-  const finding = v.looseObject(findingEntries, expected('an object'));
+  const finding = v.looseObject(findingEntries, expectedObject);
 
   const reviewer = v.looseObject(
     {
@@ -81,12 +85,12 @@ const makeSchema = () => {
       severity_info: v.optional(number),
       findings: v.array(finding, expected('an array of findings')),
     },
-    expected('an object'),
+    expectedObject,
   );
 
   const source = v.looseObject(
     { reviewer: text, index: v.pipe(number, v.integer('expected an integer')) },
-    expected('an object'),
+    expectedObject,
   );
 
   const synthesized = v.looseObject(
@@ -98,13 +102,13 @@ const makeSchema = () => {
         v.array(
           v.looseObject(
             { file_path: text, line_start: v.optional(number), line_end: v.optional(number) },
-            expected('an object'),
+            expectedObject,
           ),
           expected('an array of locations'),
         ),
       ),
     },
-    expected('an object'),
+    expectedObject,
   );
 
   return v.looseObject(
@@ -120,12 +124,12 @@ const makeSchema = () => {
       synthesis_counts: v.optional(
         v.looseObject(
           { blockers: v.optional(count), should_fix: v.optional(count), suggestions: v.optional(count) },
-          expected('an object'),
+          expectedObject,
         ),
       ),
       synthesis_findings: v.optional(v.array(synthesized, expected('an array of findings'))),
     },
-    expected('an object'),
+    expectedObject,
   );
 };
 
@@ -144,6 +148,7 @@ export const checkRoundMeta = (
   { readonly payload: JsonObject; readonly summary: RoundSummary; readonly notes: readonly string[] },
   readonly string[]
 > => {
+  if (Array.isArray(input)) return err(['$ expected an object, found an array']);
   schema ??= makeSchema();
   const parsed = v.safeParse(schema, input);
   if (!parsed.success) return err(faultsOf(parsed.issues));

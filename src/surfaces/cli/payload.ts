@@ -2,7 +2,7 @@ import { fstatSync, openSync, readSync } from 'node:fs';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { Json } from '../../lib/canonical-json.ts';
 import { decodeUtf8, errnoCode, fileProblem } from '../../lib/atomic-file.ts';
-import { parseJson } from '../../lib/json.ts';
+import { parseJson } from '../../lib/json-text.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 
 /** Most bytes of a payload; more is refused, never cut. */

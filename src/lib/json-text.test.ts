@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { deepest, parseJson } from './json-text.ts';
+
+const faultOf = (text: string): string => {
+  const parsed = parseJson(text);
+  return 'fault' in parsed ? parsed.fault : 'no fault';
+};
+
+test('what JSON can hold is parsed as JSON.parse does', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      assert.deepEqual(parseJson(text), { value: JSON.parse(text) });
+    }),
+  );
+});
+
+test('a fault in JSON is named by line and column', () => {
+  assert.match(faultOf('{\n  "a": 1,\n  "b": tru\n}'), /line 3, column 8$/);
+  assert.match(faultOf('{"a": 1,}'), /line 1, column 9$/);
+  assert.match(faultOf('[1,\n2'), /line 2, column 2$/);
+  assert.match(faultOf('x'), /line 1, column 1$/);
+});
+
+test('a fault does not repeat what was sent: it may be long or secret', () => {
+  const secret = `hunter2${'x'.repeat(5000)}`;
+  assert.ok(!faultOf(`{"password": ${secret}`).includes('hunter2'));
+});
+
+test('nesting is limited, so that nothing that walks a value overflows', () => {
+  const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+  assert.ok('value' in parseJson(nested(deepest)));
+  assert.match(faultOf(nested(deepest + 1)), /nested deeper/);
+  assert.match(faultOf(nested(100_000)), /nested deeper|not JSON/);
+});
