@@ -110,7 +110,7 @@ test('a review is walked from its begin through two rounds to its end, and every
     say('list', '--all'),
     lines(
       'SESSION                 STATUS     POSITION                 BRANCH  WORKTREE  UPDATED',
-      `review:${name}  completed  complete (8/8), round 2  main    main      2026-03-17T12:22:00.000Z`,
+      `review:${name}  completed  complete (8/8), round 2  main    main      2026-03-17T12:21:00.000Z`,
     ),
   );
   assert.equal(
@@ -442,11 +442,11 @@ test('JSON of list: the columns of every session, open ones only unless all are 
 
 test('JSON of log: every event unless a limit is given, which leaves the newest', (context) => {
   const world = begun(context);
-  for (let count = 1; count <= 30; count += 1) world.answer('note', `remark ${count}`);
+  for (let count = 1; count <= 4; count += 1) world.answer('note', `remark ${count}`);
   const all = world.answer('log');
-  assert.equal(all.events.length, 32);
+  assert.equal(all.events.length, 6);
   const { events: newest, ...rest } = world.answer('log', '--limit', '2');
-  assert.deepEqual(rest, { schema_version: 1, session: `review:${name}`, session_id: name, total: 32 });
+  assert.deepEqual(rest, { schema_version: 1, session: `review:${name}`, session_id: name, total: 6 });
   assert.deepEqual(newest, all.events.slice(-2));
 });
 
@@ -523,10 +523,12 @@ test('help names every verb with its flags and examples, as text and as data, an
     for (const flag of [...verb.fields, ...verb.flags])
       assert.match(help, new RegExp(`^  --${flag.name}( N| TEXT)? +\\S`, 'm'), `${verb.name} --${flag.name}`);
     for (const example of verb.examples) assert.ok(help.includes(`\n  ${example}\n`), example);
-    assert.deepEqual(world.answer('help', verb.name).verbs, [verb]);
-    for (const args of [['help', verb.name], [verb.name, 'whatever', '-h', '--nonsense']])
-      assert.equal(printed(world.run(...args)), help);
   }
+  const [first] = verbs;
+  assert.deepEqual(world.answer('help', first.name).verbs, [first]);
+  const help = printed(world.run(first.name, '--help'));
+  for (const args of [['help', first.name], [first.name, 'whatever', '-h', '--nonsense']])
+    assert.equal(printed(world.run(...args)), help);
   assert.deepEqual(verbs.map((verb) => verb.name).toSorted(), [
     'advance',
     'begin',
