@@ -25,7 +25,7 @@ const asciiOnly = {
     for (const chunk of Object.values(chunks)) {
       if (chunk.code === undefined) continue;
       chunk.code = chunk.code.replaceAll(
-        /[^\0-\x7f]/g,
+        /[^\u0000-\u007f]/g,
         (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
       );
     }

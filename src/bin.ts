@@ -9,8 +9,10 @@ if (major < 22 || (major === 22 && minor < 13)) {
   process.stderr.write(`stint: this is Node ${process.versions.node}; stint needs Node 22.13 or newer.\n`);
   process.exitCode = 6;
 } else {
-  const folder = cache || local || (home && `${home}/.cache`);
+  const folder = [cache, local, home === undefined || home === '' ? '' : `${home}/.cache`].find(
+    (name) => (name ?? '') !== '',
+  );
   // A folder that cannot be made costs the gain, nothing else.
-  if (folder) process.getBuiltinModule('node:module').enableCompileCache(`${folder}/stint`);
+  if (folder !== undefined) process.getBuiltinModule('node:module').enableCompileCache(`${folder}/stint`);
   void import('./main.ts');
 }

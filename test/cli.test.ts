@@ -185,11 +185,9 @@ test('a review is walked from its begin through two rounds to its end, and every
   );
   assert.equal(
     say('show', name, '--at', '9').split('\n').slice(0, 3).join('\n'),
-    [
-      'as it stood at revision 9:',
-      `review:${name}  active`,
-      'position                synthesis (7/8), round 1',
-    ].join('\n'),
+    ['as it stood at revision 9:', `review:${name}  active`, 'position                synthesis (7/8), round 1'].join(
+      '\n',
+    ),
   );
   assert.equal(say('doctor'), lines('healthy: 1 sessions, 21 events in ROOT/project/.stint/stint.db'));
   assert.equal(say('rebuild'), lines(`review:${name}  as its events say  0 files written`));
@@ -527,7 +525,10 @@ test('help names every verb with its flags and examples, as text and as data, an
   const [first] = verbs;
   assert.deepEqual(world.answer('help', first.name).verbs, [first]);
   const help = printed(world.run(first.name, '--help'));
-  for (const args of [['help', first.name], [first.name, 'whatever', '-h', '--nonsense']])
+  for (const args of [
+    ['help', first.name],
+    [first.name, 'whatever', '-h', '--nonsense'],
+  ])
     assert.equal(printed(world.run(...args)), help);
   assert.deepEqual(verbs.map((verb) => verb.name).toSorted(), [
     'advance',

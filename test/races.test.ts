@@ -19,7 +19,9 @@ test('8 processes that begin different sessions in a folder without a store all 
   for (let round = 0; round < 20; round += 1) {
     const world = createWorld(context);
     const answers = answersOf(
-      await race((racer) => world.start('begin', 'review', '--name', `race-${racer}`, '--branch', `b${racer}`, '--json')),
+      await race((racer) =>
+        world.start('begin', 'review', '--name', `race-${racer}`, '--branch', `b${racer}`, '--json'),
+      ),
       `round ${round}`,
     );
     assert.deepEqual(
@@ -98,12 +100,12 @@ test('of 8 processes that complete one round with different payloads one wins, a
   const world = createWorld(context);
   beginToSynthesis(world);
   const outcomes = await race((racer) =>
-    world
-      .with({ input: json({ ...approval, head_sha: String(racer) }) })
-      .start('complete-round', '--stdin', '--json'),
+    world.with({ input: json({ ...approval, head_sha: String(racer) }) }).start('complete-round', '--stdin', '--json'),
   );
   assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), [0, 9, 9, 9, 9, 9, 9, 9]);
-  const [completion, ...others] = eventsOf(world, 'review:2026-03-17-main').filter(({ type }) => type === 'RoundCompleted');
+  const [completion, ...others] = eventsOf(world, 'review:2026-03-17-main').filter(
+    ({ type }) => type === 'RoundCompleted',
+  );
   assert.deepEqual(others, []);
   assert.equal(completion?.data.payload.head_sha, String(outcomes.findIndex(({ status }) => status === 0)));
   assertSound(world);
@@ -147,11 +149,16 @@ test('8 processes that write 50 remarks each lose none, fail never, and number t
   await Promise.all(
     racers.map(async (racer) => {
       for (let count = 0; count < 50; count += 1) {
-        assertAnswer(await world.start('note', `remark ${racer}/${count}`, '--json').outcome, `remark ${racer}/${count}`);
+        assertAnswer(
+          await world.start('note', `remark ${racer}/${count}`, '--json').outcome,
+          `remark ${racer}/${count}`,
+        );
       }
     }),
   );
-  const texts = eventsOf(world, 'review:2026-03-17-main').slice(2).map(({ data }) => data.text);
+  const texts = eventsOf(world, 'review:2026-03-17-main')
+    .slice(2)
+    .map(({ data }) => data.text);
   assert.deepEqual(
     texts.toSorted(),
     racers.flatMap((racer) => Array.from({ length: 50 }, (_, count) => `remark ${racer}/${count}`)).toSorted(),

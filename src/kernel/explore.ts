@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonObject } from '../lib/canonical-json.ts';
+import { canonicalJson, type Json } from '../lib/canonical-json.ts';
 import type { StoredEvent } from './event.ts';
 import type { Kind, KindCommand } from './kind.ts';
 import { decideBegin, decideCommand, decideFinish } from './lifecycle.ts';
@@ -121,9 +121,9 @@ const checkSituation = (
   fault: (text: string) => void,
 ): void => {
   let replayed: Session = absentSession(kind, session.key);
-  for (const event of events) replayed = applyEvent(replayed, JSON.parse(JSON.stringify(event)));
+  for (const event of events) replayed = applyEvent(replayed, structured(event));
   if (identify(replayed) !== identify(session)) fault('replaying the events gives another state');
-  const thawed = { ...session, folded: kind.thaw(JSON.parse(session.folded.freeze())) };
+  const thawed = { ...session, folded: kind.thaw(thawable(session)) };
   const view = viewOfSession(session);
   if (canonical(viewOfSession(thawed)) !== canonical(view)) fault('a snapshot gives another view');
 
@@ -142,7 +142,7 @@ const checkSituation = (
   for (const mirror of mirrors) {
     const event = events[mirror.source - 1];
     if (event === undefined) fault(`the mirror ${mirror.path} is made from an event that is not there`);
-    else if (mirror.render(event) !== mirror.render(JSON.parse(JSON.stringify(event))))
+    else if (mirror.render(event) !== mirror.render(structured(event)))
       fault(`the mirror ${mirror.path} is made differently each time`);
   }
 };
@@ -163,4 +163,10 @@ const identify = (session: Session): string => {
   return `${session.common?.status ?? 'absent'} ${session.common?.outcome ?? ''} ${state}`;
 };
 
-const canonical = (value: object): string => JSON.stringify(value satisfies object as JsonObject);
+const canonical = (value: object): string => JSON.stringify(value);
+
+/** The event as it comes back from a store. */
+const structured = (event: StoredEvent): StoredEvent => JSON.parse(JSON.stringify(event));
+
+/** The snapshot as it comes back from a store. */
+const thawable = (session: Session): Json => JSON.parse(session.folded.freeze());

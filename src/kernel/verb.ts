@@ -187,7 +187,8 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
 
 /** A fault of the input: fields are named as in help. */
 const faultOf = (issue: v.BaseIssue<unknown>): string => {
-  const field = String(issue.path?.[0]?.key ?? '').replaceAll('_', '-');
+  const key: unknown = issue.path?.[0]?.key;
+  const field = typeof key === 'string' ? key.replaceAll('_', '-') : 'the input';
   if (issue.type !== 'strict_object') return `${field} ${issue.message}`;
   return issue.expected === 'never' ? `there is no field ${field}` : `${field} is missing`;
 };

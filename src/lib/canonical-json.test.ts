@@ -22,11 +22,11 @@ test('the order of keys does not matter', () => {
 });
 
 test('the example of RFC 8785 section 3.2.2 comes out as printed there', () => {
-  const value = {
-    numbers: [333_333_333.333_333_29, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
-    string: '€$\u000f\nA\'B"\\\\"/',
-    literals: [null, true, false],
-  };
+  const value: Json = JSON.parse(String.raw`{
+    "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+    "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+    "literals": [null, true, false]
+  }`);
   assert.equal(
     canonicalJson(value),
     String.raw`{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}`,

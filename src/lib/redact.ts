@@ -497,8 +497,8 @@ function findValue(text: string, start: number, end: number, bareEnd: BareEnd): 
   // RFC 9110 section 11.4: the name of a scheme, and behind it what it needs.
   if (name.at(-1) === 'authorization') {
     SCHEME.lastIndex = from;
-    const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
-    if (scheme !== undefined) return findCredential(text, SCHEME.lastIndex, scheme, true);
+    const ofHeader = SCHEME.exec(text)?.[1]?.toLowerCase();
+    if (ofHeader !== undefined) return findCredential(text, SCHEME.lastIndex, ofHeader, true);
   }
   let shape: Shape = sign[1] === '' && sign[3] === '' ? 'assigned' : 'spaced';
   if (sign[2] === ':') {
@@ -511,7 +511,7 @@ function findValue(text: string, start: number, end: number, bareEnd: BareEnd): 
   const content = headOf(text, value);
   // What is compared with a name, or returned for it, is code, unless it is a literal that is no word.
   const isBare = value.shape !== 'quoted';
-  const isCode = sign[2] === '=>' ? isBare : /==/.test(sign[2] ?? '') && (isBare || /^[A-Za-z]+$/.test(content));
+  const isCode = sign[2] === '=>' ? isBare : (sign[2] ?? '').includes('==') && (isBare || /^[A-Za-z]+$/.test(content));
   if (isCode || !looksSecret(content, value.shape, name, text.slice(value.end, value.end + 32))) return undefined;
   return { start: value.start, end: value.end, rule: 'assigned-secret' };
 }
@@ -720,7 +720,7 @@ function looksSecret(whole: string, shape: Shape, name: readonly string[], next:
   const endsLine = /^[ \t]*(?:$|[\n\r,;}\])#|"'`*<]|\/\/|\\[nr])/.test(next);
   if (/^\d+$/.test(value)) return endsLine;
   if (!isMadeUp) return endsLine && /^(?=.{24})\w+(?:-\w+){3,}$/.test(value);
-  return endsLine || value.length >= 12 || /^pass/.test(name.at(-1) ?? '');
+  return endsLine || value.length >= 12 || (name.at(-1) ?? '').startsWith('pass');
 }
 
 /** Words of the trade that hold a digit, dates, versions and measures. */

@@ -3,7 +3,7 @@
  * characters that reorder what is shown (U+202A to U+202E, U+2066 to U+2069). CRLF becomes a newline.
  */
 export function stripControls(text: string): string {
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '');
+  return text.replaceAll(/[^\t\n\u0020-\u007e\u00a0-\u2029\u202f-\u2065\u206a-\uffff]/g, '');
 }
 
 /** The text with each lone surrogate replaced by U+FFFD, so that it can be written as UTF-8 and read by anybody. */

@@ -79,7 +79,8 @@ const stateOf = (wanted: string, found: string | null, history: readonly string[
 
 const syncMirror = async (world: MirrorWorld, record: MirrorRecord): Promise<readonly string[]> => {
   const path = await pathOf(world, record);
-  if (path === undefined) return [`${record.path} leads out of the checkout: it was not written`];
+  if (path === undefined)
+    return [`${record.path} was not written: a link leads out of the checkout, or a file is where a folder should be`];
   if (record.stamp !== null && record.stamp === stampOf(path)) return [];
 
   const content = await contentOf(world, record);
@@ -122,7 +123,7 @@ const makeFolder = async ({ store, kinds, places }: MirrorWorld, session: string
   const read = await store.read(session);
   if (read === undefined) return [];
   const folder = confine(places.homeOf(read.row).root, path);
-  if (folder === undefined) throw new Error('it leads out of the checkout');
+  if (folder === undefined) throw new Error('a link leads out of the checkout, or a file is where a folder should be');
   if (existsSync(folder)) return [];
   const parent = dirname(folder);
   mkdirSync(parent, { recursive: true });

@@ -27,7 +27,18 @@ const wrap = (holder, name, isStep = () => true) => {
   };
 };
 
-for (const name of ['mkdirSync', 'writeSync', 'writeFileSync', 'fsyncSync', 'linkSync', 'renameSync', 'rmSync', 'unlinkSync', 'copyFileSync', 'chmodSync'])
+for (const name of [
+  'mkdirSync',
+  'writeSync',
+  'writeFileSync',
+  'fsyncSync',
+  'linkSync',
+  'renameSync',
+  'rmSync',
+  'unlinkSync',
+  'copyFileSync',
+  'chmodSync',
+])
   wrap(fs, name);
 wrap(fs, 'openSync', (_, flags) => typeof flags === 'string' && flags !== 'r');
 wrap(DatabaseSync.prototype, 'exec');

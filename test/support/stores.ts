@@ -26,7 +26,10 @@ export const dumpStore = (world: TestWorld, folder = world.path('.stint')): Reco
     try {
       const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).all();
       return Object.fromEntries(
-        tables.map(({ name }) => [String(name), database.prepare(`SELECT * FROM "${String(name)}" ORDER BY rowid`).all()]),
+        tables.map(({ name }) => [
+          String(name),
+          database.prepare(`SELECT * FROM "${String(name)}" ORDER BY rowid`).all(),
+        ]),
       );
     } finally {
       database.close();
