@@ -9,7 +9,7 @@ import { refuse, type Refusal } from './refusal.ts';
 export const keyOf = (kind: string, name: string): string => `${kind}:${name}`;
 
 /** Fewest characters of a name that stand for a whole one. */
-export const shortestPrefix = 4;
+const shortestPrefix = 4;
 
 /** Names come from outside and become parts of paths: refuses what is not one (exit 2), before anything is looked up. */
 export const checkName = (name: string, what: string): Refusal | undefined => {

@@ -27,7 +27,7 @@ export interface StoredSession extends SessionRow {
 const kernelVersion = 1;
 
 /** The version of a stored view: the kernel's and the kind's shape. */
-export const viewVersionOf = (kind: Kind): string => `${kernelVersion}.${kind.stateVersion}`;
+const viewVersionOf = (kind: Kind): string => `${kernelVersion}.${kind.stateVersion}`;
 
 /** A tail below this size is not worth a snapshot. */
 const smallestTail = 4096;

@@ -25,7 +25,7 @@ const longestLog = 100 * 4120;
 export type Row = Readonly<Record<string, unknown>>;
 
 /** How long a writer waits for its turn, in milliseconds, before the store counts as busy. */
-export const patience = 10_000;
+const patience = 10_000;
 
 /** How long one statement waits inside SQLite before the wait is taken up here, with jitter. */
 const statementTimeout = 500;
