@@ -127,17 +127,20 @@ interface Recorded {
 const recordNote = async (stint: Stint): Promise<readonly Recorded[]> => {
   await noteThrough(stint);
   const recorded: Recorded[] = [];
-  const { run } = StatementSync.prototype;
-  Object.assign(StatementSync.prototype, {
-    run(this: StatementSync, ...values: readonly SQLInputValue[]) {
+  const own = Object.getOwnPropertyDescriptor(StatementSync.prototype, 'run');
+  const run: unknown = own?.value;
+  if (own === undefined || typeof run !== 'function') throw new Error('this node:sqlite cannot be watched');
+  Object.defineProperty(StatementSync.prototype, 'run', {
+    ...own,
+    value(this: StatementSync, ...values: readonly SQLInputValue[]): unknown {
       recorded.push({ sql: this.sourceSQL, values });
-      return run.apply(this, [...values]);
+      return run.apply(this, values);
     },
   });
   try {
     await noteThrough(stint);
   } finally {
-    Object.assign(StatementSync.prototype, { run });
+    Object.defineProperty(StatementSync.prototype, 'run', own);
   }
   if (!recorded.some(({ sql }) => sql.startsWith('INSERT INTO event'))) throw new Error('no event was recorded');
   return recorded;
@@ -151,7 +154,10 @@ const openRaw = (
   const database = new DatabaseSync(path);
   database.exec('PRAGMA synchronous = FULL');
   const prepared = statements.map(({ sql, values }) => {
-    const columns = /^INSERT INTO event \(([^)]*)\)/.exec(sql)?.[1]?.split(',').map((column) => column.trim());
+    const columns = /^INSERT INTO event \(([^)]*)\)/
+      .exec(sql)?.[1]
+      ?.split(',')
+      .map((column) => column.trim());
     return { statement: database.prepare(sql), values: [...values], seqAt: columns?.indexOf('seq') ?? -1 };
   });
   let seq = Math.max(...prepared.map(({ values, seqAt }) => (seqAt < 0 ? 0 : Number(values[seqAt]))));

@@ -124,6 +124,15 @@ export const percentile = (values: readonly number[], share: number): number => 
 
 export const milliseconds = (value: number): string => `${value.toFixed(value < 10 ? 2 : 1)} ms`;
 
+/** The moves of a review, one legal after the other: phase by phase, and after the last one into the next round. */
+export function* reviewMoves(): Generator<{ readonly phase: string; readonly round?: number }, never> {
+  for (let round = 1; ; round += 1) {
+    if (round > 1) yield { phase: 'context', round };
+    for (const phase of ['change-context', 'analysis', 'reviews', 'aggregation', 'discourse', 'synthesis'])
+      yield { phase };
+  }
+}
+
 /** A program that is loaded first and, at its end, writes down the most memory that it had, in KiB. */
 const peakHook = `
 const { readFileSync, writeFileSync } = require('node:fs');

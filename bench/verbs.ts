@@ -1,4 +1,4 @@
-import { bare, command, makeBed, median, peakOfNode, takePairs, timeNode, timeRow } from './measure.ts';
+import { bare, command, makeBed, median, peakOfNode, reviewMoves, takePairs, timeNode, timeRow } from './measure.ts';
 import type { Bed, Pairs, Row } from './measure.ts';
 
 /** Budgets of DESIGN: as a multiple of a bare Node, in time and in memory. */
@@ -10,22 +10,18 @@ interface Everyday {
   readonly next: () => readonly string[];
 }
 
-const later = ['change-context', 'analysis', 'reviews', 'aggregation', 'discourse', 'synthesis'];
-
 /** The everyday verbs on one open session, which they share the way a day's work does. */
 const everydayVerbs = (): readonly Everyday[] => {
-  let phase = 'context';
-  let round = 1;
+  const moves = reviewMoves();
+  let current = 'context';
   const move = (): readonly string[] => {
-    const next = later[later.indexOf(phase) + 1];
-    phase = next ?? 'context';
-    if (next !== undefined) return ['advance', next];
-    round += 1;
-    return ['advance', 'context', '--round', String(round)];
+    const { phase, round } = moves.next().value;
+    current = phase;
+    return ['advance', phase, ...(round === undefined ? [] : ['--round', String(round)])];
   };
   return [
     { name: 'note', next: () => ['note', 'the second reviewer waits for the build'] },
-    { name: 'advance, the same phase', next: () => ['advance', phase] },
+    { name: 'advance, the same phase', next: () => ['advance', current] },
     { name: 'advance, a move', next: move },
     { name: 'status', next: () => ['status'] },
     { name: 'begin, an open session', next: () => ['begin', 'review'] },

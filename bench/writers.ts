@@ -57,8 +57,12 @@ const writeOne = async (bed: Bed, text: string): Promise<Answer> =>
     });
     let output = '';
     let problem = '';
-    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (problem += chunk.toString()));
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      problem += chunk;
+    });
     child.once('error', reject);
     child.once('close', (code) => {
       if (code !== 0) return resolve({ text, seq: undefined, problem: `exit ${code}: ${output}${problem}` });

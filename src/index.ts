@@ -5,7 +5,7 @@ import type { Verb, VerbRefusal } from './kernel/verb.ts';
 import { kinds as builtinKinds } from './kinds/registry.gen.ts';
 import type { Json, JsonObject } from './lib/canonical-json.ts';
 import { err, ok, type Result } from './lib/result.ts';
-import { allVerbs } from './surfaces/verbs.ts';
+import { allVerbs, refuseVerb } from './surfaces/verbs.ts';
 import { openWorkplace, runVerb, type CallOptions } from './surfaces/world.ts';
 
 export type { Json, JsonObject } from './lib/canonical-json.ts';
@@ -68,7 +68,7 @@ export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> =>
   return ok({
     run: async (name, input = {}, { payload, ...call } = {}) => {
       const verb = verbs.find((one) => one.name === name);
-      if (verb === undefined) throw new Error(`there is no verb ${name}: ${verbs.map((one) => one.name).join(', ')}`);
+      if (verb === undefined) return err({ refusal: refuseVerb(verbs, name) });
       const prepared = verb.prepare(input);
       if (!prepared.ok) return err({ refusal: prepared.error });
       const result = await runVerb(workplace.value, prepared.value, payload, { actor, ...call });

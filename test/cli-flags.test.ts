@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { advanceTo, approval, beginToSynthesis, completeRound, json, objection } from './support/reviews.ts';
 import { dumpStore, eventsOf, treeOf } from './support/stores.ts';
-import { createWorld, type TestWorld } from './support/world.ts';
+import { createWorld, listOf, type TestWorld } from './support/world.ts';
 
 const name = '2026-03-17-main';
 const session = `review:${name}`;
@@ -16,6 +16,8 @@ const begun = (context: TestContext): TestWorld => {
   return world;
 };
 
+const opened = (world: TestWorld): void => void world.answer('begin', 'review');
+
 /** Every writing verb, each from a state in which it changes something. */
 const writes: readonly {
   readonly verb: string;
@@ -24,11 +26,11 @@ const writes: readonly {
   readonly from: (world: TestWorld) => void;
 }[] = [
   { verb: 'begin', args: ['review'], from: () => {} },
-  { verb: 'begin', args: ['review', '--fresh'], from: (world) => world.answer('begin', 'review') },
-  { verb: 'advance', args: ['change-context'], from: (world) => world.answer('begin', 'review') },
-  { verb: 'note', args: ['a remark'], from: (world) => world.answer('begin', 'review') },
+  { verb: 'begin', args: ['review', '--fresh'], from: opened },
+  { verb: 'advance', args: ['change-context'], from: opened },
+  { verb: 'note', args: ['a remark'], from: opened },
   { verb: 'complete-round', args: ['--stdin'], input: json(approval), from: (world) => beginToSynthesis(world) },
-  { verb: 'finish', args: ['--abort'], from: (world) => world.answer('begin', 'review') },
+  { verb: 'finish', args: ['--abort'], from: opened },
 ];
 
 for (const { verb, args, input, from } of writes) {
@@ -251,7 +253,7 @@ test('the store is named by a flag, by STINT_STORE, else it is that of the check
   world.with({ env: { STINT_STORE: world.path('by-variable.db') } }).answer('begin', 'review', '--name', 'variable');
   world.answer('begin', 'review', '--name', 'checkout');
   const namesIn = (...flags: readonly string[]): readonly string[] =>
-    world.answer('list', ...flags).sessions.map(({ session_id }: { session_id: string }) => session_id);
+    listOf(world.answer('list', ...flags).sessions).map(({ session_id }) => session_id);
   assert.deepEqual(namesIn(), ['checkout']);
   assert.deepEqual(namesIn('--store', 'by-flag.db'), ['flag']);
   assert.deepEqual(namesIn('--store', 'by-variable.db'), ['variable']);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { advanceTo, approval, beginToSynthesis, completeRound, json, objection, phases } from './support/reviews.ts';
-import { createWorld, type Outcome, type Printed, type TestWorld } from './support/world.ts';
+import { createWorld, listOf, sorted, type Outcome, type Printed, type TestWorld } from './support/world.ts';
 
 const name = '2026-03-17-main';
 const folder = `.ocr/sessions/${name}`;
@@ -445,7 +445,7 @@ test('JSON of log: every event unless a limit is given, which leaves the newest'
   assert.equal(all.events.length, 6);
   const { events: newest, ...rest } = world.answer('log', '--limit', '2');
   assert.deepEqual(rest, { schema_version: 1, session: `review:${name}`, session_id: name, total: 6 });
-  assert.deepEqual(newest, all.events.slice(-2));
+  assert.deepEqual(newest, listOf(all.events).slice(-2));
 });
 
 test('JSON of timeline: spans that meet, and totals that agree with them and with the log', (context) => {
@@ -458,15 +458,16 @@ test('JSON of timeline: spans that meet, and totals that agree with them and wit
   at(20).answer('finish', '--abort');
   at(60).answer('begin', 'review', '--name', name);
   at(61).answer('advance', 'analysis');
+  const timeOfDay = (time: string | null): string => time?.slice(11, 16) ?? '';
   const timeline = at(64).answer('timeline');
   const spans: readonly Printed[] = timeline.spans;
   assert.deepEqual(
-    spans.map(({ position, from, to, ms }) => [position, from.slice(11, 16), to?.slice(11, 16) ?? null, ms / 60_000]),
+    spans.map(({ position, from, to, ms }) => [position, timeOfDay(from), timeOfDay(to), ms / 60_000]),
     [
       ['context (1/8), round 1', '12:00', '12:07', 7],
       ['change-context (2/8), round 1', '12:07', '12:20', 13],
       ['change-context (2/8), round 1', '13:00', '13:01', 1],
-      ['analysis (3/8), round 1', '13:01', null, 3],
+      ['analysis (3/8), round 1', '13:01', '', 3],
     ],
   );
   assert.equal(
@@ -510,7 +511,7 @@ test('help names every verb with its flags and examples, as text and as data, an
   for (const args of [[], ['help'], ['-h']]) assert.equal(printed(world.run(...args)), overview);
   const data = world.answer('help');
   assert.deepEqual(
-    data.exit_codes.map((one: Printed) => one.exit),
+    listOf(data.exit_codes).map(({ exit }) => exit),
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 130],
   );
   const verbs: readonly Printed[] = data.verbs;
@@ -530,7 +531,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     [first.name, 'whatever', '-h', '--nonsense'],
   ])
     assert.equal(printed(world.run(...args)), help);
-  assert.deepEqual(verbs.map((verb) => verb.name).toSorted(), [
+  assert.deepEqual(sorted(verbs.map((verb) => verb.name)), [
     'advance',
     'begin',
     'complete-round',

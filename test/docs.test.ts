@@ -84,7 +84,7 @@ const shownIn = ({ lines, at }: Block): readonly Shown[] => {
   const shown: Shown[] = [];
   for (let line = 0; line < lines.length;) {
     const begin = line;
-    assert.ok(lines[line]?.startsWith('$ '), `line ${at + line + 1}: a console block begins with a command`);
+    assert.ok(lines[line]?.startsWith('$ ') === true, `line ${at + line + 1}: a console block begins with a command`);
     const words = [(lines[line] ?? '').slice(2)];
     for (line += 1; lines[line]?.startsWith('> ') === true; line += 1) words.push((lines[line] ?? '').slice(2));
     const from = line;
@@ -119,12 +119,9 @@ const runPage = (tidying: Tidying, steps: readonly (Shown | { readonly file: str
       script.push(`cat > '${step.file}' <<'END_OF_FILE'`, step.content, 'END_OF_FILE');
       continue;
     }
-    script.push(
-      `STINT_NOW=${new Date(Date.UTC(2026, 2, 17, 9, minutes)).toISOString()}`,
-      '(exit $shown)',
-      step.command,
-    );
-    script.push(String.raw`shown=$?; printf '\036%s\036' $shown`);
+    const now = new Date(Date.UTC(2026, 2, 17, 9, minutes)).toISOString();
+    const report = String.raw`shown=$?; printf '\036%s\036' $shown`;
+    script.push(`STINT_NOW=${now}`, '(exit $shown)', step.command, report);
     minutes += 1;
   }
   const path = join(world.root, 'page.sh');

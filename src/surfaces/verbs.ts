@@ -1,8 +1,20 @@
+import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { Verb } from '../kernel/verb.ts';
 import { kindVerbs } from '../kinds/registry.gen.ts';
+import { nearest, truncate } from '../lib/text.ts';
 import { doctor } from '../store/doctor.ts';
 import { rebuild } from '../store/rebuild.ts';
 import { verbs } from '../verbs/registry.gen.ts';
 
 /** All verbs, in the order of help: those of every kind, those of single kinds, those about the store. */
 export const allVerbs: readonly Verb[] = [...verbs, ...kindVerbs, doctor, rebuild];
+
+/** The refusal of a verb that is none, with those that are. */
+export const refuseVerb = (known: readonly Verb[], name: string): Refusal => {
+  const names = known.map((verb) => verb.name);
+  return refuse('usage', `There is no verb ${JSON.stringify(truncate(name, 60))}.`, {
+    legal: names,
+    candidates: nearest(name, names),
+    hint: 'stint --help',
+  });
+};

@@ -16,7 +16,7 @@ import { standingText } from '../kernel/answer.ts';
 export const begin = defineVerb({
   name: 'begin',
   summary: 'Start a session, or go on with it without losing anything.',
-  details: `With --name the name alone decides. Without it the open session of the branch in this checkout goes on, whatever its date; where there is none, one is started as YYYY-MM-DD-<branch>, with a number behind it where another branch has that name.
+  details: `With --name the name alone decides. Without it the open session of the branch in this checkout goes on, whatever its date. Where there is none, the name is YYYY-MM-DD-<branch>, with a number behind it where another branch has that name: a session of that name is started, or, if it was closed, goes on.
 
 An open session answers with where it stands, and nothing changes. A closed one goes on only under its own name: a completed one with its next round, an aborted one where it was left. --fresh aborts the open one on the record and starts anew under the next free name.`,
   examples: [

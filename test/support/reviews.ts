@@ -1,6 +1,6 @@
 /** Reviews in a state from which a test goes on, and the payloads with which rounds are completed. */
 import assert from 'node:assert/strict';
-import type { TestWorld } from './world.ts';
+import { createWorld, type Tidying, type TestWorld } from './world.ts';
 
 /** The phases of a review, in order. */
 export const phases = [
@@ -67,4 +67,25 @@ export const completeRound = (world: TestWorld, payload: unknown = approval, ...
 export const beginToSynthesis = (world: TestWorld, ...flags: readonly string[]): void => {
   const { session } = world.answer('begin', 'review', ...flags);
   advanceTo(world, 'synthesis', '--session', session);
+};
+
+/** The name and the key of the review that `reviewIn` makes. */
+export const name = '2026-03-17-main';
+export const session = `review:${name}`;
+
+const templates = new Map<string, TestWorld>();
+const untilExit: Tidying = { after: (action) => void process.once('exit', action) };
+
+/** A world with a review of its branch that stands in a phase, begun at noon: a copy of one that was walked there once. */
+export const reviewIn = (tidying: Tidying, phase: (typeof phases)[number]): TestWorld => {
+  const known = templates.get(phase);
+  if (known !== undefined) return createWorld(tidying, { from: known });
+  const index = phases.indexOf(phase);
+  const before = phases[index - 1];
+  const template = before === undefined ? createWorld(untilExit) : reviewIn(untilExit, before);
+  if (before === undefined) template.answer('begin', 'review');
+  else if (phase === 'complete') completeRound(template);
+  else template.answer('advance', phase);
+  templates.set(phase, template);
+  return createWorld(tidying, { from: template });
 };

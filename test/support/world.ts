@@ -24,6 +24,16 @@ export const withoutShared = (...parts: readonly string[]): string | false =>
 /** What a program printed, looked into as it is. */
 export type Printed = ReturnType<typeof JSON.parse>;
 
+/** A list that a program printed. */
+export const listOf = (value: Printed): readonly Printed[] => {
+  assert.ok(Array.isArray(value), 'a list is printed');
+  return value;
+};
+
+/** Texts in the order of their characters. */
+export const sorted = (texts: Iterable<string>): readonly string[] =>
+  [...texts].toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+
 /** What became of a verb. */
 export interface Outcome {
   readonly status: number | null;
@@ -253,5 +263,5 @@ export const assertErrorKeys = (document: Printed): void => {
     assert.ok([...errorKeys, 'faults'].includes(key), `error.${key} is documented`);
   assert.equal(typeof document.error.message, 'string');
   assert.equal(document.error.retryable, document.error.code === 'busy');
-  for (const list of ['legal', 'candidates']) assert.ok(Array.isArray(document.error[list]), `error.${list} is a list`);
+  for (const list of ['legal', 'candidates']) listOf(document.error[list]);
 };

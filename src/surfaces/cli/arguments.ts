@@ -2,7 +2,8 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { Verb } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { nearest } from '../../lib/text.ts';
+import { nearest, truncate } from '../../lib/text.ts';
+import { refuseVerb } from '../verbs.ts';
 import { fieldOf } from './fields.ts';
 
 /** A flag that verbs have beside their own input. */
@@ -93,7 +94,7 @@ export const parseCommandLine = (verbs: readonly Verb[], argv: readonly string[]
     const unknown =
       name === undefined ? argv.find((argument) => !['--help', '-h', '--json'].includes(argument)) : undefined;
     if (unknown !== undefined)
-      return err(refuseUsage(`There is no flag ${shown(unknown)} before the verb.`, 'stint --help'));
+      return err(refuseUsage(`There is no flag ${quoted(unknown)} before the verb.`, 'stint --help'));
     const verb = topic === undefined ? undefined : verbs.find((one) => one.name === topic);
     if (topic !== undefined && verb === undefined) return err(refuseVerb(verbs, topic));
     return ok({ kind: 'help', verb, json });
@@ -149,7 +150,7 @@ const parseVerbLine = (verb: Verb, argv: readonly string[]): Result<Request, Ref
         (known) => `--${known.replaceAll('_', '-')}`,
       );
       return err(
-        refuseUsage(`${verb.name} has no flag ${shown(token.flag)}.`, help, {
+        refuseUsage(`${verb.name} has no flag ${quoted(token.flag)}.`, help, {
           legal: names,
           candidates: nearest(token.flag, names),
         }),
@@ -180,7 +181,7 @@ const parseVerbLine = (verb: Verb, argv: readonly string[]): Result<Request, Ref
     const key = verb.positionals[index];
     const field = key === undefined ? undefined : optionOf(key);
     if (key === undefined || field === undefined)
-      return err(refuseUsage(`${verb.name} does not take ${shown(word)}.`, help));
+      return err(refuseUsage(`${verb.name} does not take ${quoted(word)}.`, help));
     const value = valueOf(field.type, word);
     if (value === undefined) return err(refuseUsage(`${verb.name}: ${field.name} is a whole number.`, help));
     if (input[key] !== undefined && input[key] !== value)
@@ -258,20 +259,10 @@ const valueOf = (type: Flag['type'], value: string | undefined): string | number
   return value !== undefined && /^-?\d{1,15}$/.test(value) ? Number(value) : undefined;
 };
 
-const shown = (argument: string): string =>
-  JSON.stringify(argument.length > 60 ? `${argument.slice(0, 60)}...` : argument);
-
 const refuseUsage = (
   message: string,
   hint: string,
   more: { readonly legal?: readonly string[]; readonly candidates?: readonly string[] } = {},
 ): Refusal => refuse('usage', message, { hint, ...more });
 
-const refuseVerb = (verbs: readonly Verb[], name: string): Refusal => {
-  const names = verbs.map((verb) => verb.name);
-  return refuse('usage', `There is no verb ${shown(name)}.`, {
-    legal: names,
-    candidates: nearest(name, names),
-    hint: 'stint --help',
-  });
-};
+const quoted = (argument: string): string => JSON.stringify(truncate(argument, 60));

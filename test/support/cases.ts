@@ -1,0 +1,141 @@
+/** The public collection of cases that hurt users of other tools, and which of its rules are tested here. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { shared } from './world.ts';
+
+/** One case. */
+export interface PublicCase {
+  /** What must hold, in our words. */
+  readonly rule: string;
+  /** The file whose tests are named after the case. */
+  readonly file: string;
+  /** What of it does not concern a review in this program, and why. */
+  readonly notHere?: string;
+}
+
+const first = 'cases.test.ts';
+const second = 'cases-text.test.ts';
+
+/** The cases that concern reviews and their state, by their id. */
+export const publicCases: Readonly<Record<string, PublicCase>> = {
+  B01: { rule: 'many writers lose nothing, and readers never see a torn file', file: 'races.test.ts' },
+  B03: {
+    rule: 'a held lock is waited for; past the deadline the holder is named, and nothing looks done',
+    file: first,
+  },
+  B07: {
+    rule: 'what is done to one session leaves the others as they are',
+    file: first,
+    notHere: 'its sessions.json is a list of another tool: the three sessions are begun instead',
+  },
+  C10: {
+    rule: 'verbs that do several things take the lock once and do not wait for themselves',
+    file: first,
+    notHere: 'checkpoints, exports and hooks are no verbs of this program yet',
+  },
+  C12: { rule: 'two worktrees of one commit are two places without a conflict', file: first, notHere: 'leases' },
+  D02: { rule: 'what cannot be found or read is refused, and nothing is begun in its stead', file: first },
+  D05: { rule: 'the file that names the place is read leniently and does not grow', file: first },
+  D06: { rule: 'a name that is nearly right is never taken for another one', file: first },
+  E01: { rule: 'projects whose paths look alike share nothing', file: first },
+  E03: {
+    rule: 'a project that was moved keeps its sessions',
+    file: first,
+    notHere: 'a note of where it was moved from: nothing is keyed by a path, so there is nothing to note',
+  },
+  E04: { rule: 'a project is the same through a link and through its real path', file: first },
+  E07: {
+    rule: 'no path of this machine is stored, and a path in a finding stays what it is',
+    file: first,
+    notHere: 'artifact and log paths and archiving: a review has none; paths with that prefix exist on Windows only',
+  },
+  E08: {
+    rule: 'blanks, percent signs, quotes and shell characters in paths are plain text',
+    file: first,
+    notHere: 'roots of MCP clients and working folders of hooks come through surfaces that are not there yet',
+  },
+  G07: { rule: 'a round is completed once, whoever asks how often', file: first },
+  H02: {
+    rule: 'no phase is passed over silently, and a closed review goes on without losing a round',
+    file: first,
+    notHere: 'archiving: a closed session stands for it',
+  },
+  H06: {
+    rule: 'rounds are in the order of their numbers, and folders that are found are no sessions',
+    file: first,
+    notHere: 'importing history is no verb of this program yet',
+  },
+  H11: {
+    rule: 'a session that is ended twice has ended once',
+    file: first,
+    notHere: 'the hook at the end of an agent',
+  },
+  I07: {
+    rule: 'line ends make no payload another one',
+    file: second,
+    notHere: 'templates, bundles and manifests: a review has none',
+  },
+  J01: { rule: 'no half character gets into the store or out of it', file: second },
+  J03: {
+    rule: 'line ends and byte order marks make no difference, UTF-16 is refused by name',
+    file: second,
+    notHere: 'the hand-off pair of the task kind',
+  },
+  J04: { rule: 'the locale has no say in encodings', file: second },
+  J05: {
+    rule: 'names made of anything are safe file names, and what they were made of is kept',
+    file: second,
+    notHere: 'goals: a review is about a branch, whose name stands for them',
+  },
+  J07: {
+    rule: 'texts come back as they were and forge no line of an output',
+    file: second,
+    notHere: 'front matter and sections of the hand-off pair',
+  },
+  K01: {
+    rule: 'every time has its zone, in and out, and durations do not depend on the zone of the machine',
+    file: second,
+    notHere: 'state files of other tools that mix forms of times',
+  },
+  L04: {
+    rule: 'a payload is taken whole however it comes, or refused with the limit; an interrupt changes nothing',
+    file: second,
+  },
+  M01: {
+    rule: 'no secret gets into store, log or mirror',
+    file: second,
+    notHere: 'bundles and the replies of a dashboard',
+  },
+  M03: { rule: 'ids, hashes and prose are left alone', file: second, notHere: 'signatures are not made yet' },
+  M05: {
+    rule: 'no session and no name is a path',
+    file: second,
+    notHere: 'MCP tools, hooks and URLs come through surfaces that are not there yet',
+  },
+  N01: {
+    rule: 'two that begin the same get different names, and a name is never given twice',
+    file: second,
+    notHere: 'checkpoints and archives',
+  },
+  N07: { rule: 'git sees nothing of ours, and reading changes nothing', file: second },
+  P05: {
+    rule: 'a store that may not be written is read, and refuses writers by name',
+    file: second,
+    notHere: 'exports',
+  },
+};
+
+const folderOf = (id: string): string => {
+  const folder = readdirSync(join(shared, 'cases')).find((name) => name.startsWith(`${id}-`));
+  if (folder === undefined) throw new Error(`there is no case ${id}`);
+  return join(shared, 'cases', folder);
+};
+
+/** The path of a file that belongs to a case. */
+export const caseFile = (id: string, name: string): string => join(folderOf(id), name);
+
+/** The lines of a text that belongs to a case, without the empty ones. */
+export const caseLines = (id: string, name: string): readonly string[] =>
+  readFileSync(caseFile(id, name), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
