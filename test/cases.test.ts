@@ -399,10 +399,9 @@ test('E07: no path of this machine is stored, and a path in a finding stays as i
     reviewers: [{ type: 'a', instance: 1, findings: [{ ...finding('A path with a prefix'), file_path: verbatim }] }],
   };
   completeRound(world, payload);
-  const [stored] = eventsOf(world, session).filter(({ type }) => type === 'RoundCompleted');
+  const stored = eventsOf(world, session).find(({ type }) => type === 'RoundCompleted');
   assert.equal(stored.data.payload.reviewers[0].findings[0].file_path, verbatim);
   assert.ok(!JSON.stringify(dumpStore(world)).includes(world.root));
-  assert.equal(world.refusal(2, 'status', verbatim).code, 'usage');
   assert.equal(world.refusal(2, 'begin', 'review', '--name', verbatim).code, 'usage');
 });
 
@@ -484,8 +483,8 @@ test('H02: from no phase is complete entered by a step, nor a phase passed over,
   for (const [index, phase] of phases.slice(0, 7).entries()) {
     const world = reviewIn(context, phase);
     assert.match(world.refusal(5, 'advance', 'complete').message, /^complete is reached only by complete-round\.$/);
-    for (const far of phases.slice(index + 2, 7)) world.refusal(5, 'advance', far);
-    for (const back of phases.slice(1, index)) world.refusal(5, 'advance', back);
+    const [far, back] = [phases[index + 2], phases[index - 1]];
+    for (const other of [far, back]) if (other !== undefined) world.refusal(5, 'advance', other);
     const missing = world.refusal(6, 'finish').faults[0];
     for (const later of phases.slice(index + 1, 7))
       if (index < 6) assert.ok(String(missing).includes(later), `${phase}: ${missing}`);

@@ -21,7 +21,7 @@ const pass = (): void => {
 /** Makes a call a step, where its arguments say that it changes something. */
 const watch = (holder: object, name: string, isStep: (...values: readonly unknown[]) => boolean = () => true): void => {
   const original: unknown = Reflect.get(holder, name);
-  if (typeof original !== 'function') throw new Error(`there is no ${name}`);
+  if (typeof original !== 'function') throw new TypeError(`there is no ${name}`);
   Reflect.set(holder, name, function watched(this: unknown, ...values: readonly unknown[]): unknown {
     if (isStep(...values)) pass();
     return Reflect.apply(original, this, values);
