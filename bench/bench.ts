@@ -95,7 +95,7 @@ const tableOf = (rows: readonly Row[]): string => {
       ratio?.toFixed(2) ?? '',
       pairwise?.toFixed(2) ?? '',
       budget,
-      met === null ? 'n/a' : met ? 'met' : 'NOT MET',
+      budget === '' ? '' : met === null ? 'n/a' : met ? 'met' : 'NOT MET',
     ]),
   ];
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));

@@ -1,3 +1,4 @@
+import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { DatabaseSync, StatementSync, type SQLInputValue } from 'node:sqlite';
 import { join } from 'node:path';
 import { openStint, type Stint } from '../src/index.ts';
@@ -47,12 +48,22 @@ export const measureCommits = async (folder: string, size: number): Promise<read
       side.throughputs.push((1000 * block) / (performance.now() - start));
     }
   }
+  const syncs = timeSyncs(folder, 100);
   raw.close();
   await library.stint.close();
   await store.close();
 
   const perSecond = ({ throughputs }: (typeof sides)['raw']): string => `${Math.round(median(throughputs))}/s`;
-  return (['library', 'store'] as const).flatMap((name): readonly Row[] => {
+  const sync: Row = {
+    what: 'one synced write of 4 KiB, for comparison',
+    measured: milliseconds(median(syncs)),
+    against: '',
+    ratio: null,
+    pairwise: null,
+    budget: '',
+    met: null,
+  };
+  const rows = (['library', 'store'] as const).flatMap((name): readonly Row[] => {
     const side = sides[name];
     const ratio = median(side.throughputs) / median(sides.raw.throughputs);
     const slowest = percentile(side.latencies, 0.99);
@@ -78,6 +89,23 @@ export const measureCommits = async (folder: string, size: number): Promise<read
       },
     ];
   });
+  return [...rows, sync];
+};
+
+/** How long the disk takes for one write that is to survive a power cut: no commit can be faster. */
+const timeSyncs = (folder: string, count: number): readonly number[] => {
+  const file = openSync(join(folder, 'synced'), 'w');
+  const bytes = Buffer.alloc(4096);
+  try {
+    return Array.from({ length: count }, () => {
+      const start = performance.now();
+      writeSync(file, bytes);
+      fdatasyncSync(file);
+      return performance.now() - start;
+    });
+  } finally {
+    closeSync(file);
+  }
 };
 
 const openBed = async (folder: string): Promise<{ readonly stint: Stint; readonly path: string }> => {

@@ -74,16 +74,25 @@ export interface Pairs {
   readonly against: readonly number[];
 }
 
-/** Runs two things in turn, each first every other time, after one run of each that is not counted. */
+/** Fewest runs of what takes longer than its limit. */
+const fewestRuns = 15;
+
+/**
+ * Runs two things in turn, each first every other time, after one run of each that is not counted. A busy machine gets
+ * fewer runs than were asked for once they have taken `limit` milliseconds.
+ */
 export const takePairs = async (
   runs: number,
   measured: () => number | Promise<number>,
   against: () => number | Promise<number>,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<Pairs> => {
   const pairs = { measured: [] as number[], against: [] as number[] };
   await measured();
   await against();
+  const start = performance.now();
   for (let run = 0; run < runs; run += 1) {
+    if (run >= fewestRuns && performance.now() - start > limit) break;
     if (run % 2 === 0) pairs.against.push(await against());
     pairs.measured.push(await measured());
     if (run % 2 === 1) pairs.against.push(await against());

@@ -28,6 +28,9 @@ const everydayVerbs = (): readonly Everyday[] => {
   ];
 };
 
+/** Milliseconds for the runs of one verb, so that two full measurements stay below a minute. */
+const limit = 5000;
+
 /** Everyday verbs as whole processes, each run beside a bare Node of the same version. */
 export const measureVerbs = async (folder: string, runs: number): Promise<readonly Row[]> => {
   const bed = openSession(folder);
@@ -37,6 +40,7 @@ export const measureVerbs = async (folder: string, runs: number): Promise<readon
       runs,
       () => timeNode(bed, [command, ...next()]),
       () => timeNode(bed, bare),
+      limit,
     );
     rows.push(timeRow(`${name}: whole process`, pairs, 'bare node', budget));
   }

@@ -58,7 +58,12 @@ const startFast = {
   },
 };
 
-const bundle = await rolldown({ input: { stint: join(root, 'src/bin.ts') }, platform: 'node', plugins: [startFast] });
+const bundle = await rolldown({
+  input: { stint: join(root, 'src/bin.ts') },
+  platform: 'node',
+  plugins: [startFast],
+  resolve: { mainFields: ['module', 'main'] },
+});
 const { output } = await bundle.write({
   dir: fresh,
   format: 'cjs',

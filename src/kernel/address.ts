@@ -54,7 +54,7 @@ export const resolve = async (
         expected: 'an open session of this checkout, or --session',
         hint:
           known[0] === undefined
-            ? 'stint begin review'
+            ? `stint begin ${[...world.kinds.keys()][0] ?? 'KIND'}`
             : `name one with --session, for example --session ${known[0].key}`,
         candidates: known.map((row) => row.key),
       }),

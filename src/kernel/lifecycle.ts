@@ -1,4 +1,5 @@
 import { err, ok, type Result } from '../lib/result.ts';
+import type { Common } from './common.ts';
 import { kernelEvents, type NewEvent } from './event.ts';
 import type { KindCommand } from './kind.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -90,23 +91,12 @@ export const decideNote = (session: Session, text: string): Decision => {
 };
 
 /** What a closed session says to a command that would move it. */
-export const refuseClosed = (session: {
-  readonly key: string;
-  readonly outcome: string | null;
-  readonly kind: string;
-  readonly name: string;
-}): Refusal => {
-  const reopen = `stint begin ${session.kind} --name ${session.name}`;
-  return refuse(
-    'illegal-transition',
-    `${session.key} is closed (${session.outcome}): nothing but a new start moves it.`,
-    {
-      expected: 'an open session',
-      legal: [reopen],
-      hint: reopen,
-    },
-  );
-};
+export const refuseClosed = (common: Common): Refusal =>
+  refuse('illegal-transition', `${common.key} is closed (${common.outcome}): nothing but a new start moves it.`, {
+    expected: 'an open session',
+    legal: [reopenCommand(common)],
+    hint: reopenCommand(common),
+  });
 
 const askKind = (session: Session, command: KindCommand): Decision =>
   session.folded.decide(command, { common: session.common });

@@ -7,7 +7,7 @@ import type { StoredEvent } from './event.ts';
 import { defineKind, type Kind, type Mirror, type Situation } from './kind.ts';
 import { refuseClosed } from './lifecycle.ts';
 import { refuse, refusePayload, type Refusal } from './refusal.ts';
-import type { Evidence, KindView, NextAction } from './view.ts';
+import { reopenCommand, type Evidence, type KindView, type NextAction } from './view.ts';
 
 /**
  * A workflow that walks through phases in rounds: a table. The phases are a line; the last one is reached only by
@@ -219,8 +219,15 @@ const decide = (
 const advance = (workflow: PhaseWorkflow, state: PhaseState, wish: Advance): Result<readonly PhaseEvent[], Refusal> => {
   const from = indexOf(workflow, state.phase);
   const round = roundOf(state);
+  const moves = legalMoves(workflow, state);
   const illegal = (message: string, more: Parameters<typeof refuse>[2] = {}): Result<never, Refusal> =>
-    err(refuse('illegal-transition', message, { legal: legalMoves(workflow, state), ...more }));
+    err(
+      refuse('illegal-transition', message, {
+        legal: moves,
+        ...(moves[0] === undefined ? {} : { hint: moves[0] }),
+        ...more,
+      }),
+    );
 
   for (const name of [wish.phase, wish.skip]) {
     if (name !== undefined && indexOf(workflow, name) < 0) {
@@ -257,12 +264,7 @@ const advance = (workflow: PhaseWorkflow, state: PhaseState, wish: Advance): Res
     skipped === undefined || (currentOf(state)?.skipped.some(({ phase }) => phase === skipped.name) ?? false);
   if (target === from && wasSkipped) return ok([]);
   if (target === workflow.phases.length - 1) {
-    return illegal(`${entering.name} is reached only by ${workflow.completion.verb}.`, {
-      hint:
-        state.phase === completing(workflow).name
-          ? `stint ${workflow.completion.verb}`
-          : (legalMoves(workflow, state)[0] ?? ''),
-    });
+    return illegal(`${entering.name} is reached only by ${workflow.completion.verb}.`);
   }
   if (skip !== undefined && skipped !== undefined) {
     if (skipped.skippable !== true) return illegal(`${skipped.name} cannot be skipped.`);
@@ -295,7 +297,11 @@ const complete = (
     if (round.completed.digest === wish.digest) return ok([]);
     return err(
       refuse('conflict', `The ${cycle.field} ${wanted} was completed at ${round.completed.at} with another payload.`, {
-        expected: 'the same payload, or the next round',
+        expected: `the same payload, or the next ${cycle.field}`,
+        hint:
+          common?.status === 'closed'
+            ? reopenCommand(common)
+            : `stint advance ${firstOf(workflow).name} --round ${current + 1}`,
       }),
     );
   }

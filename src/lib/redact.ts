@@ -468,8 +468,6 @@ function nameStart(text: string, end: number): number {
   while (end - start < LONGEST_NAME && isNamePart(text.charCodeAt(start - 1))) {
     // In `\npassword`, as a string literal has it, the name is `password`.
     if (text.charAt(start - 2) === '\\' && /[nrt]/.test(text.charAt(start - 1))) break;
-    // Two hyphens begin an option; more of them are a line.
-    if (text.startsWith('--', start - 2)) return start - 2;
     start -= 1;
   }
   return start;

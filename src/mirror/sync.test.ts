@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { openStint, type Stint } from '../index.ts';
+import type { JsonObject } from '../lib/canonical-json.ts';
 import { planMirror } from './plan.ts';
 
 test('a missing or older file is written, the newest is kept, any other is set aside first', () => {
@@ -115,13 +116,13 @@ test('doctor tells a mirror that is missing from one that was changed, and chang
     const answer = await stint.run('doctor');
     if (answer.ok) return [];
     assert.equal(answer.error.refusal.code, 'invariant-unmet');
-    return answer.error.refusal.faults ?? [];
+    return findingsOf(answer.error.report);
   };
   assert.deepEqual(await problems(), []);
   writeFileSync(meta, 'mine');
-  assert.match((await problems()).join(), /is drifted/);
+  assert.match((await problems()).join(), /was changed by somebody else/);
   rmSync(meta);
-  assert.match((await problems()).join(), /is missing/);
+  assert.match((await problems()).join(), /is not there/);
   assert.equal(existsSync(meta), false);
 });
 
@@ -171,3 +172,6 @@ test('the folder of the sessions keeps itself out of git, and leaves a folder th
   await run('begin', { kind: 'review', name: 'b' });
   assert.equal(existsSync(join(cwd, '.ocr/sessions/.gitignore')), false);
 });
+
+const findingsOf = (report: JsonObject | undefined): readonly string[] =>
+  Array.isArray(report?.['findings']) ? report['findings'].map((finding) => JSON.stringify(finding)) : [];

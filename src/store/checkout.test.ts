@@ -106,7 +106,14 @@ test('the branch is known before the first commit, and a detached HEAD has its c
 
 test('a HEAD that makes no sense gives no branch and hides nothing', (context) => {
   const root = repository(join(tempFolder(context), 'proj'));
-  for (const head of ['', '\0'.repeat(41), 'ref: refs/heads/.invalid\n', 'ref: refs/remotes/x\n', 'deadbeef\n']) {
+  for (const head of [
+    '',
+    '\0'.repeat(41),
+    'ref: refs/heads/.invalid\n',
+    'ref: refs/remotes/x\n',
+    'ref: refs/heads/a\nb\n',
+    'deadbeef\n',
+  ]) {
     writeFileSync(join(root, '.git', 'HEAD'), head);
     const { branch, storeFolder, ...rest } = checkoutAt(root);
     assert.deepEqual([branch, rest.head, storeFolder], [null, null, join(root, '.stint')], JSON.stringify(head));

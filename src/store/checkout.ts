@@ -195,9 +195,10 @@ const readConfig = (commonDir: string): GitConfig => {
   return { bare: isTrue(values.get('core.bare')), worktree: values.get('core.worktree') ?? null };
 };
 
-const isTrue = (value: string | undefined): boolean => value !== undefined && /^(?:true|yes|on|[1-9]\d*)$/i.test(value);
+const isTrue = (value: string | undefined): boolean =>
+  value !== undefined && value !== 'false' && /^(?:true|yes|on|[1-9]\d*)$/i.test(value);
 
-/** The values of the sections `core` and `extensions`, later ones winning; git-config(1), without continued lines. */
+/** The wanted values, keyed `section.name`, later ones winning; git-config(1), without continued lines. */
 const configValues = (text: string): Map<string, string> => {
   const values = new Map<string, string>();
   let section = '';
@@ -208,14 +209,15 @@ const configValues = (text: string): Map<string, string> => {
       section = line.slice(1, end).trim().toLowerCase();
       line = line.slice(end + 1).trim();
     }
-    if ((section !== 'core' && section !== 'extensions') || !/^[a-z]/i.test(line)) continue;
     const equals = line.indexOf('=');
-    const key = (equals === -1 ? line : line.slice(0, equals)).trim().toLowerCase();
-    // A key alone means true.
-    values.set(`${section}.${key}`, equals === -1 ? 'true' : configValue(line.slice(equals + 1).trim()));
+    const key = `${section}.${(equals === -1 ? line : line.slice(0, equals)).trim().toLowerCase()}`;
+    // A name alone means true.
+    if (wantedKeys.includes(key)) values.set(key, equals === -1 ? 'true' : configValue(line.slice(equals + 1).trim()));
   }
   return values;
 };
+
+const wantedKeys: readonly string[] = ['core.bare', 'core.worktree', 'extensions.worktreeconfig'];
 
 const configValue = (text: string): string => {
   let value = '';
@@ -248,10 +250,12 @@ const controlByEscape: ReadonlyMap<string, string> = new Map([
 
 const readHead = (text: string): { readonly branch: string | null; readonly head: string | null } => {
   const line = text.trim();
-  const branch = /^ref:\s*refs\/heads\/(.+)$/.exec(line)?.[1] ?? null;
+  const target = line.startsWith('ref:') ? line.slice('ref:'.length).trimStart() : null;
+  if (target === null) return { branch: null, head: /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(line) ? line : null };
+  const branch = target.startsWith('refs/heads/') ? target.slice('refs/heads/'.length) : '';
   // What a repository with reftables writes, so that older programs recognise it as one without believing it.
-  if (branch === '.invalid') return { branch: null, head: null };
-  return { branch, head: /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(line) ? line : null };
+  const isReal = branch !== '' && branch !== '.invalid' && !branch.includes('\n');
+  return { branch: isReal ? branch : null, head: null };
 };
 
 const withoutRepository = (start: string): Result<Checkout, CheckoutProblem> => {
@@ -378,6 +382,8 @@ const decoded = (escapes: string): string => {
  * absolute paths of other systems come back as they are, so nobody has to ask first which system it is.
  */
 export const plainPath = (path: string): string => {
+  // Compiling three patterns would be a noticeable part of finding a checkout.
+  if (path.startsWith('/')) return path;
   const plain = path.replace(/^\\\\\?\\UNC\\/i, '\\\\').replace(/^\\\\\?\\(?=[a-z]:)/i, '');
   return plain.replace(/^[a-z]:(?=[\\/]|$)/, (drive) => drive.toUpperCase());
 };

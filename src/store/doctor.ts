@@ -5,6 +5,7 @@ import { sessionField } from '../kernel/fields.ts';
 import type { Finding } from '../kernel/ports.ts';
 import { refuse } from '../kernel/refusal.ts';
 import { defineVerb, type World } from '../kernel/verb.ts';
+import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok } from '../lib/result.ts';
 import { inspectMirrors } from '../mirror/sync.ts';
 
@@ -37,7 +38,6 @@ export const doctor = defineVerb({
           `${findings.length === 1 ? 'There is one finding' : `There are ${findings.length} findings`}.`,
           {
             expected: 'no findings',
-            faults: findings.map(({ subject, problem }) => `${subject}: ${problem}`),
             ...(findings.some(({ fix }) => fix !== null) ? { hint: 'stint rebuild' } : {}),
           },
         ),
@@ -46,7 +46,7 @@ export const doctor = defineVerb({
   },
   text: (answer) =>
     [
-      `${answer['healthy'] === true ? 'healthy' : 'not healthy'}: ${textAt(answer, 'sessions')} sessions, ${textAt(answer, 'events')} events in ${textAt(answer, 'store')}`,
+      `${answer['healthy'] === true ? 'healthy' : 'not healthy'}: ${counted(answer, 'session')}, ${counted(answer, 'event')} in ${textAt(answer, 'store')}`,
       ...(answer['healthy'] === true
         ? []
         : [
@@ -61,11 +61,28 @@ export const doctor = defineVerb({
     ].join('\n'),
 });
 
+const counted = (answer: JsonObject, what: string): string => {
+  const count = textAt(answer, `${what}s`);
+  return `${count} ${count === '1' ? what : `${what}s`}`;
+};
+
+/** What is wrong with a mirror, for a person. */
+const mirrorProblems = {
+  missing: 'is not there',
+  stale: 'is an older version',
+  drifted: 'was changed by somebody else',
+  unreadable: 'cannot be read',
+} as const;
+
 const mirrorFindings = async (world: World, key: string): Promise<readonly Finding[]> =>
-  (await inspectMirrors(world, key))
-    .filter(({ state }) => state !== 'current')
-    .map(({ record, state }) => ({
-      subject: key,
-      problem: `its mirror ${record.path} is ${state}`,
-      fix: `stint rebuild --session ${key}`,
-    }));
+  (await inspectMirrors(world, key)).flatMap(({ record, state }) =>
+    state === 'current'
+      ? []
+      : [
+          {
+            subject: key,
+            problem: `its mirror ${record.path} ${mirrorProblems[state]}`,
+            fix: `stint rebuild --session ${key}`,
+          },
+        ],
+  );

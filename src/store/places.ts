@@ -59,9 +59,9 @@ export const createPlaces = (checkout: Checkout, freshId: () => string): Result<
 /** A folder that cannot be used, as a refusal that names it and the way out. */
 export const refuseFolder = ({ path, problem, code }: FileProblem): Refusal =>
   code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
-    ? refuse('invariant-unmet', `The store folder cannot be written: ${path} ${problem}.`, {
-        expected: 'a store folder that this process may write',
-        hint: 'make the folder writable, or name another store with --store or STINT_STORE',
+    ? refuse('invariant-unmet', `The store folder cannot be used: ${path} ${problem}.`, {
+        expected: 'a store folder that this process may read and write',
+        hint: 'change the rights of the folder, or name another store with --store or STINT_STORE',
       })
     : refuse('damaged', `${path} ${problem}.`, {
         hint: 'put it right, or name another store with --store or STINT_STORE',

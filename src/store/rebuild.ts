@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt } from '../kernel/answer.ts';
 import { sessionField } from '../kernel/fields.ts';
+import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 import { inspectMirrors, syncMirrors } from '../mirror/sync.ts';
@@ -9,7 +10,7 @@ import { inspectMirrors, syncMirrors } from '../mirror/sync.ts';
 export const rebuild = defineVerb({
   name: 'rebuild',
   summary: 'Make rows, views and mirror files anew from the events.',
-  details: `For one session, or for all. Files that somebody else has changed are kept beside the rebuilt ones. Nothing is appended to the log; a session that needs nothing is left as it is.`,
+  details: `For one session, or for all. Files that somebody else has changed are kept beside the rebuilt ones. Nothing is appended to the log. A session that needs nothing is left as it is, and so is one whose chain is broken or that holds events of a newer program: that is a refusal (14 or 13), after the others were rebuilt.`,
   examples: ['stint rebuild', 'stint rebuild --session review:2026-03-17-main'],
   input: v.strictObject({ session: sessionField }),
   positionals: ['session'],
@@ -22,11 +23,14 @@ export const rebuild = defineVerb({
       const keys = only === undefined ? (await world.store.rows({})).map((row) => row.key) : [only.value.key];
       const sessions = [];
       const warnings: string[] = [];
+      const problems: Refusal[] = [];
       for (const key of keys) {
         const rebuilt = await world.store.rebuild(key);
         const before = await inspectMirrors(world, key);
         warnings.push(...(await syncMirrors(world, [key])));
         const files = before.filter(({ state }) => state !== 'current').map(({ record }) => record.path);
+        if (!rebuilt.ok)
+          problems.push(refuse(rebuilt.error.code, `${key}: ${rebuilt.error.message}.`, { hint: 'stint doctor' }));
         sessions.push({
           session: key,
           rebuilt: rebuilt.ok && rebuilt.value,
@@ -34,7 +38,9 @@ export const rebuild = defineVerb({
           problem: rebuilt.ok ? null : rebuilt.error.message,
         });
       }
-      return ok({ sessions, ...(warnings.length === 0 ? {} : { warnings }) });
+      const report = { sessions, ...(warnings.length === 0 ? {} : { warnings }) };
+      const [problem] = problems;
+      return problem === undefined ? ok(report) : err({ report, refusal: problem });
     },
   },
   text: (answer) => {

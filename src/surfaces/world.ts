@@ -1,10 +1,11 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
 import { StoreFailure, type Caller, type Places, type Store } from '../kernel/ports.ts';
-import type { Refusal } from '../kernel/refusal.ts';
+import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { PreparedCall, Verb, VerbRefusal, World } from '../kernel/verb.ts';
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
+import { fileProblem } from '../lib/atomic-file.ts';
 import { ulid } from '../lib/id.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { syncMirrors } from '../mirror/sync.ts';
@@ -44,18 +45,20 @@ export const openWorkplace = (location: Location, access: Verb['access']): Resul
   if (!places.ok) return places;
 
   const create = access === 'writes';
-  const path = storePath(
-    location.store === undefined ? undefined : resolvePath(cwd, pathOf(location.store)),
-    checkout.value.storeFolder,
-  );
-  if (create && location.store === undefined) {
-    const prepared = prepareFolder(checkout.value.storeFolder);
+  const path = storePath(location.store, cwd, checkout.value.storeFolder);
+  if (!path.ok) return path;
+  if (location.store === undefined) {
+    const prepared = create ? prepareFolder(checkout.value.storeFolder) : ok(undefined);
     if (!prepared.ok) return err(refuseFolder(prepared.error));
+  } else if (!create && !existsSync(path.value)) {
+    return err(
+      refuse('not-found', `There is no store ${path.value}.`, { expected: 'the file of a store, or its folder' }),
+    );
   }
   const kinds = new Map(location.kinds.map((kind) => [kind.name, kind]));
   try {
     return ok({
-      store: openSqliteStore(path, kinds, { create }),
+      store: openSqliteStore(path.value, kinds, { create }),
       kinds,
       places: places.value,
       now: location.now,
@@ -70,9 +73,17 @@ export const openWorkplace = (location: Location, access: Verb['access']): Resul
 const pathOf = (text: string): string => (text.startsWith('file:') ? pathFromUri(text) : text);
 
 /** The store's file: the named one, `stint.db` in the named folder, else the checkout's own. */
-const storePath = (named: string | undefined, folder: string): string => {
-  if (named === undefined) return join(folder, 'stint.db');
-  return statSync(named, { throwIfNoEntry: false })?.isDirectory() === true ? join(named, 'stint.db') : named;
+const storePath = (named: string | undefined, cwd: string, folder: string): Result<string, Refusal> => {
+  if (named === undefined) return ok(`${folder}/stint.db`);
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(named) && !named.startsWith('file:')) {
+    return err(refuse('usage', 'A store is a file here, not the address of a server.', { expected: 'a path' }));
+  }
+  const path = resolvePath(cwd, pathOf(named));
+  try {
+    return ok(statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? join(path, 'stint.db') : path);
+  } catch (error) {
+    return err(refuseFolder(fileProblem(path, error)));
+  }
 };
 
 /** How one call is to be treated. */

@@ -26,7 +26,7 @@ An open session answers with where it stands, and nothing changes. A closed one 
     'stint begin review --fresh',
   ],
   input: v.strictObject({
-    kind: requiredText('The kind of session: review.'),
+    kind: requiredText('The kind of session, for example review.'),
     branch: optionalText('The branch that it is about. Default: the one checked out here.'),
     name: optionalText('The name of the session.'),
     fresh: flag('Abort the open session and start anew.'),

@@ -30,8 +30,8 @@ export const list = defineVerb({
     const sessions = objectsAt(answer, 'sessions');
     if (sessions.length === 0)
       return answer['all'] === true
-        ? 'no sessions\nnext: stint begin review'
-        : 'no open sessions\nnext: stint begin review, or stint list --all';
+        ? 'no sessions\nnext: stint begin KIND'
+        : 'no open sessions\nnext: stint begin KIND, or stint list --all';
     return table([
       ['SESSION', 'STATUS', 'POSITION', 'BRANCH', 'WORKTREE', 'UPDATED'],
       ...sessions.map((session) => [

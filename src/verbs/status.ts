@@ -30,7 +30,7 @@ export const status = defineVerb({
       fieldLines([
         [textAt(answer, 'session'), `${state}${reason === '' ? '' : ` (${reason})`}`],
         ['position', textAt(answer, 'position')],
-        ['complete', textAt(answer, 'completeness')],
+        ['completeness', textAt(answer, 'completeness')],
         ['missing', textsAt(answer, 'missing').join('; ')],
         ['branch', textAt(answer, 'branch')],
         ['worktree', answer['here'] === true ? '' : textAt(answer, 'worktree')],

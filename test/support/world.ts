@@ -56,8 +56,8 @@ export interface Changes {
   readonly cwd?: string;
   /** Variables beside the usual ones; undefined takes one away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Standard input; default: empty. */
-  readonly input?: string | Uint8Array;
+  /** Standard input; default: empty. With undefined, that of a started verb stays open. */
+  readonly input?: string | Uint8Array | undefined;
   /** The clock. */
   readonly now?: string;
   /** The user and group that run verbs. */

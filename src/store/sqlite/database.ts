@@ -13,6 +13,8 @@ export interface Database {
   readonly exec: (sql: string) => void;
   /** One `BEGIN IMMEDIATE` transaction; rolled back unless the body says `commit`, and when it throws. Does not nest. */
   readonly write: <Value>(body: () => { readonly commit: boolean; readonly value: Value }) => Value;
+  /** Writes the log into the file and empties it, unless a reader still needs it: nobody is waited for. */
+  readonly emptyLog: () => void;
   /** Reads that see one state. */
   readonly snapshot: <Value>(body: () => Value) => Value;
   readonly close: () => void;
@@ -76,13 +78,7 @@ export const openDatabase = (
     }
   };
 
-  /**
-   * Empties the log once it has grown. SQLite's own checkpoint would not do it: every process that comes alone recovers the
-   * log, forgets how much of it was checkpointed, and appends to its end, so that each verb would read a longer one. A
-   * reader that still needs the log is not waited for.
-   */
-  const shortenLog = (): void => {
-    if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) < longestLog) return;
+  const emptyLog = (): void => {
     connection.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
     connection.exec(`PRAGMA busy_timeout = ${statementTimeout}`);
   };
@@ -93,7 +89,9 @@ export const openDatabase = (
       const { commit, value } = body();
       if (commit) {
         patiently(() => connection.exec('COMMIT'));
-        shortenLog();
+        // SQLite's own checkpoint does not shorten the log: every process that comes alone recovers it, forgets how much
+        // of it was checkpointed, and appends to its end, so that each verb would read a longer one.
+        if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > longestLog) emptyLog();
       } else connection.exec('ROLLBACK');
       return value;
     } catch (error) {
@@ -109,6 +107,7 @@ export const openDatabase = (
     run: (sql, ...values) => patiently(() => void statement(sql).run(...values)),
     each: (sql, ...values) => translate(path, () => statement(sql).iterate(...values)),
     exec: (sql) => patiently(() => connection.exec(sql)),
+    emptyLog,
     write: (body) => within('BEGIN IMMEDIATE', body),
     snapshot: (body) => within('BEGIN', () => ({ commit: false, value: body() })),
     close: () => connection.close(),
@@ -164,8 +163,12 @@ const refusalOf = (path: string, code: number, message: string): Refusal | undef
     }
     case 8:
       return refuseReadOnly(path);
+    case 19:
+      return refuse('damaged', `The store ${path} holds rows that do not belong together: ${message}.`, {
+        hint: 'stint doctor tells which session it is',
+      });
     case 10:
-      return refuse('damaged', `The store ${path} could not be read or written: ${message}.`, { hint: 'stint doctor' });
+      return refuse('damaged', `The store ${path} could not be read or written: ${message}.`, { hint: keepAside });
     case 13:
       return refuse('invariant-unmet', `There is no room left where the store ${path} is; nothing was changed.`, {
         expected: 'free space on that disk',
@@ -173,13 +176,16 @@ const refusalOf = (path: string, code: number, message: string): Refusal | undef
       });
     case 11:
     case 26:
-      return refuse('damaged', `The store ${path} is damaged: ${message}.`, { hint: 'stint doctor' });
+      return refuse('damaged', `The store ${path} is damaged: ${message}.`, { hint: keepAside });
     case 14:
-      return refuse('damaged', `The store ${path} cannot be opened: ${message}.`, { hint: 'stint doctor' });
+      return refuse('damaged', `The store ${path} cannot be opened: ${message}.`, { hint: keepAside });
     default:
       return undefined;
   }
 };
+
+/** What to do with a store that cannot be read. */
+const keepAside = 'keep its files as they are, and put back a copy that can be read';
 
 /** The refusal to write where the folder or the file is read-only. */
 export const refuseReadOnly = (path: string): Refusal =>

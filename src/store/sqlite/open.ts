@@ -49,7 +49,13 @@ export const openFile = (path: string, options: { readonly create: boolean }): O
   }
   if (size === undefined) {
     if (!options.create) return openMemory();
-    if (!mayWrite(dirname(path))) throw new StoreFailure(refuseReadOnly(path));
+    const folder = dirname(path);
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      throw new StoreFailure(
+        refuse('not-found', `The folder ${folder} of the store is not there.`, { hint: `mkdir -p ${folder}` }),
+      );
+    }
+    if (!mayWrite(folder)) throw new StoreFailure(refuseReadOnly(path));
     // Made with its mode before SQLite opens it, which gives its companions the same mode.
     closeSync(openSync(path, 'a', 0o600));
   } else if (!mayWrite(path) || !mayWrite(dirname(path))) {
@@ -62,7 +68,20 @@ export const openFile = (path: string, options: { readonly create: boolean }): O
     database.close();
     return { ...openReadOnly(path), readOnly: refuseNewer(path, version) };
   }
-  if (version < schemaVersion) migrate(database);
+  if (version < schemaVersion) {
+    if (version === 0 && database.get('SELECT 1 FROM sqlite_master') !== undefined) {
+      database.close();
+      throw new StoreFailure(
+        refuse('damaged', `${path} is a database, but no store of stint.`, {
+          expected: 'a store, or a file that is not there yet',
+          hint: 'name another file with --store',
+        }),
+      );
+    }
+    migrate(database);
+    // A file without its log is then at least a store that knows what it is.
+    database.emptyLog();
+  }
   return { database, readOnly: undefined };
 };
 

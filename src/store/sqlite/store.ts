@@ -18,7 +18,7 @@ import {
   type OpenedSession,
   type Session,
 } from '../../kernel/session.ts';
-import { isLifecycle } from '../../kernel/event.ts';
+import { findBrokenLink, isLifecycle } from '../../kernel/event.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import {
@@ -241,24 +241,23 @@ const rebuildSession = (
   kind: Kind,
   key: string,
 ): { readonly commit: boolean; readonly value: Result<boolean, Refusal> } => {
+  const leave = (refusal: Refusal) => ({ commit: false, value: err(refusal) });
   const stored = selectSession(database, key);
   const session = replay(database, kind, key, undefined);
   if (stored === undefined || session === undefined) {
-    return {
-      commit: false,
-      value: err(refuse('not-found', `There is no session ${key}.`, { hint: 'stint list --all' })),
-    };
+    return leave(refuse('not-found', `There is no session ${key}.`, { hint: 'stint list --all' }));
   }
+  const broken = findBrokenLink(eachEvent(database, key, {}));
+  if (broken !== undefined)
+    return leave(refuse('damaged', `its chain is broken: ${broken.problem}; it is left as it is`));
   if (session.unreadable !== undefined) {
-    return {
-      commit: false,
-      value: err(
-        refuse(
-          'newer-version',
-          `${key} holds event ${session.unreadable.seq} (${session.unreadable.type}), which this program cannot fold; it is left as it is.`,
-        ),
+    const { seq, type, reason } = session.unreadable;
+    return leave(
+      refuse(
+        reason === 'newer' ? 'newer-version' : 'damaged',
+        `event ${seq} (${type}) cannot be folded; it is left as it is`,
       ),
-    };
+    );
   }
   const tail = selectEvents(database, key, { lifecycleOnly: true }).reduce(
     (total, event) => total + JSON.stringify(event.data).length,
