@@ -9,7 +9,7 @@ import {
   statSync,
   type Stats,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, resolve, sep } from 'node:path';
 import { errnoCode, fileProblem, type FileProblem } from '../lib/atomic-file.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { readPlace } from './place.ts';
@@ -67,8 +67,8 @@ export const findCheckout = (cwd: string): Result<Checkout, CheckoutProblem> => 
 export type CheckoutProblem = FileProblem;
 
 const repositoryAbove = (start: string): Result<Checkout, CheckoutProblem> | null => {
-  for (const folder of upwards(start)) {
-    const entry = lstatSync(join(folder, '.git'), quiet);
+  for (let folder: string | null = start; folder !== null; folder = parentOf(folder)) {
+    const entry = lstatSync(within(folder, '.git'), quiet);
     const found =
       (entry === undefined ? null : atDotGit(folder, entry)) ??
       (isGitFolder(folder) ? ok(gitFolderCheckout(folder)) : null);
@@ -77,14 +77,13 @@ const repositoryAbove = (start: string): Result<Checkout, CheckoutProblem> | nul
   return null;
 };
 
-const upwards = (path: string): readonly string[] => {
-  const folders = [path];
-  for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) folders.push(dirname(folder));
-  return folders;
+const parentOf = (folder: string): string | null => {
+  const parent = dirname(folder);
+  return parent === folder ? null : parent;
 };
 
 const atDotGit = (folder: string, entry: Stats): Result<Checkout, CheckoutProblem> | null => {
-  const dotGit = join(folder, '.git');
+  const dotGit = within(folder, '.git');
   if (entry.isDirectory()) return atMainGitFolder(folder, dotGit);
   const target = entry.isSymbolicLink() ? linkTarget(dotGit) : entry;
   if (target === undefined) return refuse(dotGit, 'is a symbolic link to nothing');
@@ -94,7 +93,7 @@ const atDotGit = (folder: string, entry: Stats): Result<Checkout, CheckoutProble
 };
 
 const atMainGitFolder = (folder: string, gitDir: string): Result<Checkout, CheckoutProblem> | null => {
-  const head = readSmallFile(join(gitDir, 'HEAD'));
+  const head = readSmallFile(within(gitDir, 'HEAD'));
   return head === null ? null : ok(mainCheckout(folder, gitDir, head));
 };
 
@@ -103,16 +102,16 @@ const atGitFile = (folder: string, dotGit: string): Result<Checkout, CheckoutPro
   if (target === null) return refuse(dotGit, 'is not a git file: it does not say gitdir');
   const gitDir = existingPath(resolve(folder, target));
   if (gitDir === null) return refuse(dotGit, `names a git folder that does not exist: ${target}`);
-  const head = readSmallFile(join(gitDir, 'HEAD'));
+  const head = readSmallFile(within(gitDir, 'HEAD'));
   if (head === null) return refuse(dotGit, `names a folder that is not a git folder: ${target}`);
-  const common = readSmallFile(join(gitDir, 'commondir'));
+  const common = readSmallFile(within(gitDir, 'commondir'));
   if (common === null) return ok(mainCheckout(folder, gitDir, head));
   const commonDir = existingPath(resolve(gitDir, withoutLineEnd(common)));
-  if (commonDir === null) return refuse(join(gitDir, 'commondir'), 'names a git folder that does not exist');
+  if (commonDir === null) return refuse(within(gitDir, 'commondir'), 'names a git folder that does not exist');
   return ok({
     root: folder,
     storeFolder: layoutOf(commonDir).storeFolder,
-    placeFolder: join(folder, '.stint'),
+    placeFolder: within(folder, '.stint'),
     ...readHead(head),
     worktree: basename(gitDir),
     commonDir,
@@ -134,7 +133,7 @@ const mainCheckout = (folder: string, commonDir: string, head: string): Checkout
   return {
     root,
     storeFolder,
-    placeFolder: bare ? storeFolder : join(root, '.stint'),
+    placeFolder: bare ? storeFolder : within(root, '.stint'),
     ...readHead(head),
     worktree: 'main',
     commonDir,
@@ -143,9 +142,9 @@ const mainCheckout = (folder: string, commonDir: string, head: string): Checkout
 
 /** What git takes for a repository in a folder that is not called `.git`, or when it starts inside of one. */
 const isGitFolder = (folder: string): boolean =>
-  lstatSync(join(folder, 'HEAD'), quiet) !== undefined &&
-  statSync(join(folder, 'objects'), quiet)?.isDirectory() === true &&
-  statSync(join(folder, 'refs'), quiet)?.isDirectory() === true;
+  lstatSync(within(folder, 'HEAD'), quiet) !== undefined &&
+  statSync(within(folder, 'objects'), quiet)?.isDirectory() === true &&
+  statSync(within(folder, 'refs'), quiet)?.isDirectory() === true;
 
 const gitFolderCheckout = (commonDir: string): Checkout => {
   const { bare, configured, beside, storeFolder } = layoutOf(commonDir);
@@ -153,8 +152,8 @@ const gitFolderCheckout = (commonDir: string): Checkout => {
   return {
     root,
     storeFolder,
-    placeFolder: bare || root === commonDir ? storeFolder : join(root, '.stint'),
-    ...readHead(readSmallFile(join(commonDir, 'HEAD')) ?? ''),
+    placeFolder: bare || root === commonDir ? storeFolder : within(root, '.stint'),
+    ...readHead(readSmallFile(within(commonDir, 'HEAD')) ?? ''),
     worktree: 'main',
     commonDir,
   };
@@ -174,7 +173,7 @@ const layoutOf = (commonDir: string): Layout => {
   const configured = bare || worktree === null ? null : existingPath(resolve(commonDir, worktree));
   const beside = basename(commonDir) === '.git' ? dirname(commonDir) : null;
   const inWorktree = !bare && beside !== null && (configured ?? beside) === beside;
-  return { bare, configured, beside, storeFolder: inWorktree ? join(beside, '.stint') : join(commonDir, 'stint') };
+  return { bare, configured, beside, storeFolder: inWorktree ? within(beside, '.stint') : within(commonDir, 'stint') };
 };
 
 interface GitConfig {
@@ -187,9 +186,9 @@ interface GitConfig {
  * those of the main worktree move to `config.worktree`.
  */
 const readConfig = (commonDir: string): GitConfig => {
-  const values = configValues(readSmallFile(join(commonDir, 'config')) ?? '');
+  const values = configValues(readSmallFile(within(commonDir, 'config')) ?? '');
   if (isTrue(values.get('extensions.worktreeconfig'))) {
-    const own = configValues(readSmallFile(join(commonDir, 'config.worktree')) ?? '');
+    const own = configValues(readSmallFile(within(commonDir, 'config.worktree')) ?? '');
     for (const [key, value] of own) values.set(key, value);
   }
   return { bare: isTrue(values.get('core.bare')), worktree: values.get('core.worktree') ?? null };
@@ -212,12 +211,12 @@ const configValues = (text: string): Map<string, string> => {
     const equals = line.indexOf('=');
     const key = `${section}.${(equals === -1 ? line : line.slice(0, equals)).trim().toLowerCase()}`;
     // A name alone means true.
-    if (wantedKeys.includes(key)) values.set(key, equals === -1 ? 'true' : configValue(line.slice(equals + 1).trim()));
+    if (wantedKeys.has(key)) values.set(key, equals === -1 ? 'true' : configValue(line.slice(equals + 1).trim()));
   }
   return values;
 };
 
-const wantedKeys: readonly string[] = ['core.bare', 'core.worktree', 'extensions.worktreeconfig'];
+const wantedKeys: ReadonlySet<string> = new Set(['core.bare', 'core.worktree', 'extensions.worktreeconfig']);
 
 const configValue = (text: string): string => {
   let value = '';
@@ -259,9 +258,9 @@ const readHead = (text: string): { readonly branch: string | null; readonly head
 };
 
 const withoutRepository = (start: string): Result<Checkout, CheckoutProblem> => {
-  const root = upwards(start).find(hasStintFolder) ?? start;
+  const root = stintFolderAbove(start) ?? start;
   if (statSync(root, quiet)?.isDirectory() !== true) return refuse(root, 'is not a folder');
-  const storeFolder = join(root, '.stint');
+  const storeFolder = within(root, '.stint');
   return ok({
     root,
     storeFolder,
@@ -274,9 +273,12 @@ const withoutRepository = (start: string): Result<Checkout, CheckoutProblem> => 
 };
 
 /** A link counts even if it is broken: passing it over would start a second, empty store beside the one it meant. */
-const hasStintFolder = (folder: string): boolean => {
-  const entry = lstatSync(join(folder, '.stint'), quiet);
-  return entry !== undefined && (entry.isDirectory() || entry.isSymbolicLink());
+const stintFolderAbove = (start: string): string | null => {
+  for (let folder: string | null = start; folder !== null; folder = parentOf(folder)) {
+    const entry = lstatSync(within(folder, '.stint'), quiet);
+    if (entry !== undefined && (entry.isDirectory() || entry.isSymbolicLink())) return folder;
+  }
+  return null;
 };
 
 const folderProblem = (folder: string): CheckoutProblem | null => {
@@ -308,8 +310,8 @@ export const listCheckouts = (checkout: Checkout): readonly ListedCheckout[] => 
   const own = listed(checkout);
   const { commonDir } = checkout;
   if (commonDir === null) return [own];
-  const worktrees = join(commonDir, 'worktrees');
-  const linked = namesIn(worktrees).flatMap((name) => orNothing(() => linkedCheckout(join(worktrees, name))));
+  const worktrees = within(commonDir, 'worktrees');
+  const linked = namesIn(worktrees).flatMap((name) => orNothing(() => linkedCheckout(within(worktrees, name))));
   const isLinked = orNothing(() => [gitDirOf(checkout.root)]).some((dir) => dir !== null && dirname(dir) === worktrees);
   if (!isLinked) return [own, ...linked];
   const main = orNothing(() => mainOf(commonDir));
@@ -330,16 +332,16 @@ const mainOf = (commonDir: string): readonly ListedCheckout[] => {
 };
 
 const linkedCheckout = (gitDir: string): readonly ListedCheckout[] => {
-  const dotGit = withoutLineEnd(readSmallFile(join(gitDir, 'gitdir')) ?? '');
+  const dotGit = withoutLineEnd(readSmallFile(within(gitDir, 'gitdir')) ?? '');
   const root = dotGit === '' ? null : existingPath(dirname(resolve(gitDir, dotGit)));
   if (root === null || gitDirOf(root) !== gitDir) return [];
-  const { branch } = readHead(readSmallFile(join(gitDir, 'HEAD')) ?? '');
-  return [listed({ root, worktree: basename(gitDir), branch, placeFolder: join(root, '.stint') })];
+  const { branch } = readHead(readSmallFile(within(gitDir, 'HEAD')) ?? '');
+  return [listed({ root, worktree: basename(gitDir), branch, placeFolder: within(root, '.stint') })];
 };
 
 /** The git folder that the `.git` file of a worktree names. */
 const gitDirOf = (root: string): string | null => {
-  const target = gitFileTarget(join(root, '.git'));
+  const target = gitFileTarget(within(root, '.git'));
   return target === null ? null : existingPath(resolve(root, target));
 };
 
@@ -444,6 +446,9 @@ const isAbsence = (error: unknown): boolean => {
   const code = errnoCode(error);
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR';
 };
+
+/** `join` normalises its whole result letter by letter, which is most of its cost before the code is warm. */
+const within = (folder: string, name: string): string => (folder.endsWith(sep) ? folder + name : folder + sep + name);
 
 const withoutLineEnd = (text: string): string => {
   let end = text.length;
