@@ -101,7 +101,7 @@ export const takePairs = async (
 };
 
 /** The ratio of the medians, and the median of the ratios. */
-export const ratiosOf = ({ measured, against }: Pairs): { readonly ratio: number; readonly pairwise: number } => ({
+const ratiosOf = ({ measured, against }: Pairs): { readonly ratio: number; readonly pairwise: number } => ({
   ratio: median(measured) / median(against),
   pairwise: median(measured.map((value, index) => value / (against[index] ?? Number.NaN))),
 });

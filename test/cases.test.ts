@@ -68,13 +68,13 @@ suite('waiting', { concurrency: true }, () => {
     assertSound(world);
   });
 
-  test('B03: a lock that is held past the deadline is busy: 8, the holder named, nothing printed or stored', async (context) => {
-    const world = reviewIn(context, 'context');
+  test('B03: a lock that is held past the deadline is busy: 8, the holder named, nothing printed, stored or mirrored (9.1 nothing on disk)', async (context) => {
+    const world = reviewIn(context, 'synthesis');
     const before = dumpStore(world);
     const holder = await holdLock(world);
     const [text, data, begun] = await Promise.all([
       world.start('note', 'too late').outcome,
-      world.start('advance', 'change-context', '--json').outcome,
+      world.with({ input: json(approval) }).start('complete-round', '-', '--json').outcome,
       world.start('begin', 'review', '--name', 'another', '--json').outcome,
     ]);
     await holder.release();
@@ -92,6 +92,7 @@ suite('waiting', { concurrency: true }, () => {
     }
     assert.deepEqual(dumpStore(world), before);
     assert.equal(existsSync(world.path('.ocr/sessions/another')), false);
+    assert.equal(existsSync(world.path(`.ocr/sessions/${name}/rounds`)), false);
     world.answer('note', 'in time');
   });
 });

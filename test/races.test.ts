@@ -15,7 +15,7 @@ const race = async (start: (racer: number) => { readonly outcome: Promise<Outcom
 const answersOf = (outcomes: readonly Outcome[], what: string): readonly Printed[] =>
   outcomes.map((outcome) => assertAnswer(outcome, what));
 
-test('8 processes that begin different sessions in a folder without a store all succeed, 20 times over', async (context) => {
+test('9.1 fresh begins: 8 processes that begin different sessions in a folder without a store all succeed, 20 times over', async (context) => {
   for (let round = 0; round < 20; round += 1) {
     const world = createWorld(context);
     const answers = answersOf(
@@ -81,7 +81,7 @@ test('8 processes in 8 worktrees begin 8 sessions in the store that they share',
   assertSound(world);
 });
 
-test('8 processes that complete one round complete it once, and all get the same answer, 20 times over', async (context) => {
+test('9.1 one completion: 8 processes that complete one round complete it once, and all get the same answer, 20 times over', async (context) => {
   const world = createWorld(context);
   beginToSynthesis(world);
   for (let round = 0; round < 20; round += 1) {
@@ -111,7 +111,7 @@ test('of 8 processes that complete one round with different payloads one wins, a
   assertSound(world);
 });
 
-test('8 processes that finish a session close it once, and all succeed', async (context) => {
+test('9.1 one close: 8 processes that finish a session close it once, and all succeed', async (context) => {
   const world = createWorld(context);
   beginToSynthesis(world);
   completeRound(world);

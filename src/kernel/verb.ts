@@ -199,22 +199,24 @@ const sessionsOf = (answer: JsonObject): readonly string[] =>
 
 const refused = (refusal: Refusal): { readonly ok: false; readonly error: VerbRefusal } => err({ refusal });
 
+/** The fields that name what is there already: they are looked up, not stored, and stay what they are. */
+const addresses: ReadonlySet<string> = new Set(['session', 'kind', 'phase', 'skip']);
+
 /**
- * Fields as they may be stored: well-formed, and without secrets unless the caller wants them kept. The session is an
- * address, and stays what it is. Fields that need nothing are answered themselves.
+ * Fields as they may be stored: well-formed, and without secrets unless the caller wants them kept. Fields that need
+ * nothing are answered themselves.
  */
 const cleanInput = async (
   input: JsonObject,
   redact: boolean,
 ): Promise<{ readonly value: JsonObject; readonly found: Found }> => {
-  const dirty = Object.entries(input).some(
-    ([key, value]) =>
-      key !== 'session' && typeof value === 'string' && (!value.isWellFormed() || (redact && mayHoldSecret(value))),
+  const stored = Object.entries(input).filter(([key]) => !addresses.has(key));
+  const isClean = stored.every(
+    ([, value]) => typeof value !== 'string' || (value.isWellFormed() && !(redact && mayHoldSecret(value))),
   );
-  if (!dirty) return { value: input, found: {} };
-  const { session, ...fields } = input;
-  const { value, found } = await cleanJson(fields, redact);
-  return { value: { ...(isJsonObject(value) ? value : fields), ...(session === undefined ? {} : { session }) }, found };
+  if (isClean) return { value: input, found: {} };
+  const { value, found } = await cleanJson(Object.fromEntries(stored), redact);
+  return { value: { ...input, ...(isJsonObject(value) ? value : {}) }, found };
 };
 
 const cleanJson = async (json: Json, redact: boolean): Promise<{ readonly value: Json; readonly found: Found }> => {

@@ -69,6 +69,7 @@ export const createFileAtomic = (
   } catch (error) {
     const code = errnoCode(error);
     if (code === 'EEXIST') return false;
+    if (code === 'ENOENT' && lstatSync(temp, quiet) === undefined) return createFileAtomic(path, content, options);
     if (!unsupportedCodes.has(code ?? '')) throw error;
   } finally {
     rmSync(temp, { force: true });
@@ -176,29 +177,34 @@ const unsupportedCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** `.NAME.stint-PID-COUNT.tmp`, as `openTemp` names them. */
-const tempName = /^\..+\.stint-\d+-\d+\.tmp$/s;
+const tempName = /^\..+\.stint-(\d+)-\d+\.tmp$/s;
 
 /**
- * Removes the temporary files that killed processes left in `folder`: regular files named `.NAME.stint-*.tmp`, last
- * written more than `olderThanMs` milliseconds before `now` (milliseconds since 1970), and nothing else. Returns how
- * many went. A folder that cannot be read or a file that cannot be removed is left alone: tidying never fails the work
- * it accompanies.
+ * Removes the temporary files that killed processes left in `folder`: regular files named `.NAME.stint-PID-COUNT.tmp`
+ * whose process is gone, and nothing else. (A process of another host or container may only seem to be gone; it then
+ * writes its file once more.) A folder that cannot be read or a file that cannot be removed is left alone: tidying never
+ * fails the work it accompanies.
  */
-export const removeStaleTemps = (folder: string, olderThanMs: number, now: number): number => {
-  let removed = 0;
+export const removeStaleTemps = (folder: string): void => {
   for (const name of namesIn(folder)) {
-    if (!tempName.test(name)) continue;
+    const pid = Number(tempName.exec(name)?.[1]);
+    if (Number.isNaN(pid) || isAlive(pid)) continue;
     const path = join(folder, name);
     try {
-      const entry = lstatSync(path, quiet);
-      if (entry?.isFile() !== true || now - entry.mtimeMs <= olderThanMs) continue;
-      unlinkSync(path);
-      removed += 1;
+      if (lstatSync(path, quiet)?.isFile() === true) unlinkSync(path);
     } catch (error) {
       if (errnoCode(error) === null) throw error;
     }
   }
-  return removed;
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errnoCode(error) !== 'ESRCH';
+  }
 };
 
 const namesIn = (folder: string): readonly string[] => {

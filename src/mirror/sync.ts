@@ -1,21 +1,8 @@
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Kinds } from '../kernel/kind.ts';
 import type { MirrorRecord, Places, Store } from '../kernel/ports.ts';
-import { createFileAtomic, errnoCode } from '../lib/atomic-file.ts';
+import { createFileAtomic, errnoCode, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { sha256Bytes } from '../lib/sha256.ts';
 import { planMirror } from './plan.ts';
@@ -91,7 +78,10 @@ const syncMirror = async (world: MirrorWorld, record: MirrorRecord): Promise<rea
     if (found === undefined) throw new Error('it is no regular file');
     const action = planMirror(record.digest, found, history);
     if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found));
-    if (action !== 'keep') replaceFile(path, content);
+    if (action !== 'keep') {
+      removeStaleTemps(dirname(path));
+      writeFileAtomic(path, content);
+    }
     return stampOf(path);
   });
   return warnings;
@@ -128,6 +118,7 @@ const makeFolder = async ({ store, kinds, places }: MirrorWorld, session: string
   const parent = dirname(folder);
   mkdirSync(parent, { recursive: true });
   // An empty folder is one that was made here, perhaps by a verb that was interrupted before this line.
+  removeStaleTemps(parent);
   if (readdirSync(parent).length === 0) createFileAtomic(join(parent, '.gitignore'), '*\n');
   mkdirSync(folder, { recursive: true });
   return [];
@@ -159,24 +150,6 @@ const setAside = (path: string, digest: string): string => {
     }
   }
   return `${basename(path)} had been changed by somebody else; that version is kept as ${basename(kept)}`;
-};
-
-/**
- * Replaces a file by a synced temporary one. Mirrors are written under the store's write lock, so the temporary file has
- * one name: what an interrupted verb has left there is overwritten.
- */
-const replaceFile = (path: string, content: string): void => {
-  mkdirSync(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.${basename(path)}.stint.tmp`);
-  const file = openSync(temporary, 'w');
-  try {
-    const bytes = Buffer.from(content);
-    for (let offset = 0; offset < bytes.length;) offset += writeSync(file, bytes, offset);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
 };
 
 const warningOf = (what: string, error: unknown): string =>

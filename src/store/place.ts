@@ -1,6 +1,13 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFileAtomic, fileProblem, readTextFile, writeFileAtomic, type FileProblem } from '../lib/atomic-file.ts';
+import {
+  createFileAtomic,
+  fileProblem,
+  readTextFile,
+  removeStaleTemps,
+  writeFileAtomic,
+  type FileProblem,
+} from '../lib/atomic-file.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 
 /**
@@ -30,7 +37,18 @@ export const ensurePlace = (placeFolder: string, freshId: string): Result<string
   }
 };
 
+/** Removes what processes that were killed while they made a place left in its folder. Costs one look at the folder. */
+export const tidyPlace = (placeFolder: string): void => {
+  removeStaleTemps(placeFolder);
+  const proposal = join(placeFolder, proposalFile);
+  // Once the place has its id, nobody needs the proposal: whoever still holds it looks at the place next.
+  if (statSync(proposal, { throwIfNoEntry: false }) === undefined) return;
+  const found = readPlace(placeFolder);
+  if (found.ok && found.value !== null) rmSync(proposal, { force: true });
+};
+
 const placeFile = 'place';
+const proposalFile = `${placeFile}.new`;
 
 /** The rule for names, so that an id can stand in file names and on command lines. */
 const placeId = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -44,7 +62,7 @@ const placeId = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
  */
 const agreeOnPlace = (placeFolder: string, freshId: string): Result<string, FileProblem> => {
   const place = join(placeFolder, placeFile);
-  const proposal = join(placeFolder, `${placeFile}.new`);
+  const proposal = join(placeFolder, proposalFile);
   for (let pauses = 0; pauses < mostPauses; pauses += 1) {
     createFileAtomic(proposal, `${freshId}\n`, { mode: 0o600 });
     const proposed = readId(proposal);

@@ -10,7 +10,7 @@ import { ulid } from '../lib/id.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { syncMirrors } from '../mirror/sync.ts';
 import { findCheckout, pathFromUri } from '../store/checkout.ts';
-import { prepareFolder } from '../store/place.ts';
+import { prepareFolder, tidyPlace } from '../store/place.ts';
 import { createPlaces, refuseFolder } from '../store/places.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { files } from './files.ts';
@@ -55,6 +55,7 @@ export const openWorkplace = (location: Location, access: Verb['access']): Resul
       refuse('not-found', `There is no store ${path.value}.`, { expected: 'the file of a store, or its folder' }),
     );
   }
+  if (create) tidyPlace(checkout.value.placeFolder);
   const kinds = new Map(location.kinds.map((kind) => [kind.name, kind]));
   try {
     return ok({

@@ -1,0 +1,113 @@
+/**
+ * The long campaigns. `node test/soak.ts` runs all of them in full, `--short` in a form for every change; `--seconds N`
+ * says how long the mixed work lasts. Exits 1 when anything that must hold does not.
+ */
+import { parseArgs } from 'node:util';
+import {
+  completeAtOnce,
+  killAtEachStep,
+  killFirstBegins,
+  killVerbs,
+  workMixed,
+  writeNotes,
+  type Step,
+} from './support/campaigns.ts';
+import { approval, json, reviewIn } from './support/reviews.ts';
+import { assertSound } from './support/stores.ts';
+import { createWorld, type Tidying } from './support/world.ts';
+
+const { values } = parseArgs({ options: { short: { type: 'boolean' }, seconds: { type: 'string' } } });
+const isShort = values.short === true;
+const seconds = Number(values.seconds ?? (isShort ? 5 : 60));
+if (!Number.isFinite(seconds) || seconds < 0) {
+  process.stderr.write('soak: --seconds takes a number\n');
+  process.exit(2);
+}
+
+/** One campaign: its name, and what it came to. */
+interface Campaign {
+  readonly name: string;
+  readonly run: (tidying: Tidying) => Promise<string>;
+}
+
+const stepped = (from: Parameters<typeof reviewIn>[1] | undefined, step: Step): Campaign => ({
+  name: `kill before each change of ${step.args.join(' ')}`,
+  run: async (tidying) => {
+    const world = from === undefined ? createWorld(tidying) : reviewIn(tidying, from);
+    return `${killAtEachStep(tidying, world, step)} kills`;
+  },
+});
+
+const campaigns: readonly Campaign[] = [
+  {
+    name: 'kill any verb',
+    run: async (tidying) => {
+      const { kills, acknowledged, unanswered, committedUnanswered } = await killVerbs(tidying, isShort ? 40 : 500);
+      return `${kills} kills: ${unanswered} before the answer, ${committedUnanswered} of them committed; ${acknowledged} acknowledged, none lost`;
+    },
+  },
+  {
+    name: 'kill the first verb',
+    run: async (tidying) => {
+      const { kills, unanswered } = await killFirstBegins(tidying, isShort ? 8 : 100);
+      return `${kills} kills: ${unanswered} before the answer`;
+    },
+  },
+  ...(isShort
+    ? []
+    : [
+        stepped(undefined, { args: ['begin', 'review'], types: ['SessionOpened', 'RoundStarted'] }),
+        stepped('context', { args: ['advance', 'change-context'], types: ['PhaseEntered'] }),
+        stepped('context', { args: ['note', 'a remark'], types: ['Noted'] }),
+        stepped('synthesis', { args: ['complete-round', '-'], input: json(approval), types: ['RoundCompleted'] }),
+        stepped('complete', { args: ['finish'], types: ['SessionClosed'] }),
+        stepped('reviews', {
+          args: ['begin', 'review', '--fresh'],
+          types: ['SessionClosed', 'SessionOpened', 'RoundStarted'],
+        }),
+      ]),
+  {
+    name: 'write remarks',
+    run: async (tidying) => {
+      const world = createWorld(tidying);
+      const each = isShort ? 15 : 200;
+      await writeNotes(world, 8, each);
+      assertSound(world);
+      return `8 writers x ${each}: ${8 * each} remarks, none lost, none failed`;
+    },
+  },
+  {
+    name: 'complete at once',
+    run: async (tidying) => {
+      const rounds = isShort ? 5 : 20;
+      await completeAtOnce(tidying, 8, rounds);
+      return `${rounds} rounds x 8 callers: one completion and one answer each`;
+    },
+  },
+  {
+    name: 'mixed work',
+    run: async (tidying) => {
+      const end = performance.now() + seconds * 1000;
+      const { verbs, refused, events } = await workMixed(createWorld(tidying), 8, () => performance.now() > end);
+      return `8 workers for ${seconds} s: ${verbs} verbs, ${refused} refused for good reason, ${events} events`;
+    },
+  },
+];
+
+let failed = 0;
+for (const { name, run } of campaigns) {
+  const undo: (() => void)[] = [];
+  const start = performance.now();
+  const took = (): string => `${((performance.now() - start) / 1000).toFixed(1)} s`;
+  try {
+    const summary = await run({ after: (action) => void undo.push(action) });
+    process.stdout.write(`ok      ${name}: ${summary} (${took()})\n`);
+  } catch (error) {
+    failed += 1;
+    process.stdout.write(`FAILED  ${name} (${took()}): ${error instanceof Error ? error.message : String(error)}\n`);
+  } finally {
+    for (const action of undo.toReversed()) action();
+  }
+}
+process.stdout.write(failed === 0 ? 'all held\n' : `${failed} of ${campaigns.length} campaigns failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;
