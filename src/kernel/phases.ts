@@ -72,29 +72,30 @@ export interface CheckedPayload {
   readonly notes: readonly string[];
 }
 
-const commandSchema = v.variant('type', [
-  v.object({ type: v.literal('begin') }),
-  v.object({ type: v.literal('continue'), after: v.nullable(v.string()) }),
-  v.object({
-    type: v.literal('advance'),
-    phase: v.optional(v.string()),
-    round: v.optional(v.number()),
-    skip: v.optional(v.string()),
-    reason: v.optional(v.string()),
-  }),
-  v.object({
-    type: v.literal('complete'),
-    payload: v.unknown(),
-    /** Keyed digest of the payload as it was given: decides whether it is the same. */
-    digest: v.string(),
-    round: v.optional(v.number()),
-    /** Whether the final document is there, where the caller requires it. */
-    final: v.optional(v.boolean()),
-  }),
-]);
+const makeCommandSchema = () =>
+  v.variant('type', [
+    v.object({ type: v.literal('begin') }),
+    v.object({ type: v.literal('continue'), after: v.nullable(v.string()) }),
+    v.object({
+      type: v.literal('advance'),
+      phase: v.optional(v.string()),
+      round: v.optional(v.number()),
+      skip: v.optional(v.string()),
+      reason: v.optional(v.string()),
+    }),
+    v.object({
+      type: v.literal('complete'),
+      payload: v.unknown(),
+      /** Keyed digest of the payload as it was given: decides whether it is the same. */
+      digest: v.string(),
+      round: v.optional(v.number()),
+      /** Whether the final document is there, where the caller requires it. */
+      final: v.optional(v.boolean()),
+    }),
+  ]);
 
 /** What may be asked of a phase workflow. */
-export type PhaseCommand = v.InferOutput<typeof commandSchema>;
+export type PhaseCommand = v.InferOutput<ReturnType<typeof makeCommandSchema>>;
 type Advance = Extract<PhaseCommand, { type: 'advance' }>;
 type Complete = Extract<PhaseCommand, { type: 'complete' }>;
 
@@ -103,32 +104,33 @@ const jsonObject = v.custom<JsonObject>(
   'expected an object',
 );
 
-const eventSchema = v.variant('type', [
-  v.object({
-    type: v.literal('RoundStarted'),
-    round: v.number(),
-    phase: v.string(),
-    phase_number: v.number(),
-    /** The round before, where it was left incomplete. */
-    left: v.optional(v.object({ round: v.number(), phase: v.string() })),
-  }),
-  v.object({ type: v.literal('PhaseEntered'), round: v.number(), phase: v.string(), phase_number: v.number() }),
-  v.object({
-    type: v.literal('PhaseSkipped'),
-    round: v.number(),
-    phase: v.string(),
-    phase_number: v.number(),
-    reason: v.string(),
-  }),
-  v.object({
-    type: v.literal('RoundCompleted'),
-    round: v.number(),
-    digest: v.string(),
-    summary: jsonObject,
-    payload: jsonObject,
-  }),
-]);
-type PhaseEvent = v.InferOutput<typeof eventSchema>;
+const makeEventSchema = () =>
+  v.variant('type', [
+    v.object({
+      type: v.literal('RoundStarted'),
+      round: v.number(),
+      phase: v.string(),
+      phase_number: v.number(),
+      /** The round before, where it was left incomplete. */
+      left: v.optional(v.object({ round: v.number(), phase: v.string() })),
+    }),
+    v.object({ type: v.literal('PhaseEntered'), round: v.number(), phase: v.string(), phase_number: v.number() }),
+    v.object({
+      type: v.literal('PhaseSkipped'),
+      round: v.number(),
+      phase: v.string(),
+      phase_number: v.number(),
+      reason: v.string(),
+    }),
+    v.object({
+      type: v.literal('RoundCompleted'),
+      round: v.number(),
+      digest: v.string(),
+      summary: jsonObject,
+      payload: jsonObject,
+    }),
+  ]);
+type PhaseEvent = v.InferOutput<ReturnType<typeof makeEventSchema>>;
 
 interface Round {
   readonly round: number;
@@ -149,14 +151,17 @@ interface PhaseState {
   readonly rounds: readonly Round[];
 }
 
+/** The schemas are made when something is parsed: a verb that only writes a remark starts without them. */
+const schemas: { command?: ReturnType<typeof makeCommandSchema>; event?: ReturnType<typeof makeEventSchema> } = {};
+
 /** Makes a kind of a table. */
 export const definePhaseWorkflow = (workflow: PhaseWorkflow): Kind =>
   defineKind<PhaseState, PhaseCommand, PhaseEvent>({
     name: workflow.name,
     summary: workflow.summary,
     stateVersion: 1,
-    commands: commandSchema,
-    events: eventSchema,
+    commands: v.lazy(() => (schemas.command ??= makeCommandSchema())),
+    events: v.lazy(() => (schemas.event ??= makeEventSchema())),
     eventVersions: { RoundStarted: 1, PhaseEntered: 1, PhaseSkipped: 1, RoundCompleted: 1 },
     initial: { phase: '', rounds: [] },
     evolve: (state, event, stored) => evolve(workflow, state, event, stored),
