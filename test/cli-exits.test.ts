@@ -6,18 +6,12 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { defineKind, openStint, refusals } from '../src/index.ts';
 import * as v from 'valibot';
-import { approval, beginToSynthesis, completeRound, json, objection } from './support/reviews.ts';
+import { approval, completeRound, json, name, objection, reviewIn } from './support/reviews.ts';
 import { dumpStore, tamper } from './support/stores.ts';
 import { assertErrorKeys, command, createWorld, listOf, type Printed, type TestWorld } from './support/world.ts';
 
-const name = '2026-03-17-main';
-
 /** A world with a review in its first phase. */
-const begun = (context: TestContext): TestWorld => {
-  const world = createWorld(context);
-  world.answer('begin', 'review');
-  return world;
-};
+const begun = (context: TestContext): TestWorld => reviewIn(context, 'context');
 
 /** Runs a verb that must be refused: all that it says is on standard error, and nothing on standard output. */
 const refusedText = (world: TestWorld, exit: number, ...args: readonly string[]): string => {
@@ -241,8 +235,7 @@ test('6 invariant unmet: what is missing is listed', (context) => {
 });
 
 test('6 invariant unmet: a final document that is asked for and is not there', (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
+  const world = reviewIn(context, 'synthesis');
   const ready = world.with({ input: json(approval) });
   assert.equal(
     ready.refusal(6, 'complete-round', '-', '--require-final').message,
@@ -253,9 +246,7 @@ test('6 invariant unmet: a final document that is asked for and is not there', (
 });
 
 test('6 invariant unmet: doctor prints its report and what it found, in both forms', (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
-  completeRound(world);
+  const world = reviewIn(context, 'complete');
   const path = `.ocr/sessions/${name}/rounds/round-1/round-meta.json`;
   rmSync(world.path(path));
   const outcome = world.run('doctor');
@@ -288,8 +279,7 @@ test('6 invariant unmet: doctor prints its report and what it found, in both for
 });
 
 test('7 invalid input: every fault of a payload is named by its JSON path with what was expected there', (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
+  const world = reviewIn(context, 'synthesis');
   const payload = {
     schema_version: 2,
     verdict: 'APPROVED',
@@ -316,8 +306,7 @@ test('7 invalid input: every fault of a payload is named by its JSON path with w
 });
 
 test('7 invalid input: a payload must agree with itself', (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
+  const world = reviewIn(context, 'synthesis');
   const faultsOf = (payload: unknown): readonly string[] =>
     world.with({ input: json(payload) }).refusal(7, 'complete-round', '-').faults;
   assert.deepEqual(faultsOf({ ...objection, verdict: 'APPROVE' }), [
@@ -354,8 +343,7 @@ test(
 );
 
 test('9 conflict: revision, request id or payload differs from what is stored', (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
+  const world = reviewIn(context, 'synthesis');
   assert.equal(
     refusedText(world, 9, 'note', 'x', '--expect-revision', '3'),
     lines(
@@ -389,8 +377,7 @@ test('10, 11 and 12 are declared and not given yet: no verb of this program know
 });
 
 test('13 newer version: a store with a newer schema is read, and not written', (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
+  const world = reviewIn(context, 'synthesis');
   tamper(world, (database) => database.exec('PRAGMA user_version = 99'));
   const before = dumpStore(world);
   for (const args of [['status'], ['list'], ['show'], ['log'], ['timeline']])

@@ -2,41 +2,36 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
-import { advanceTo, approval, beginToSynthesis, completeRound, json, objection } from './support/reviews.ts';
+import { approval, completeRound, json, name, objection, reviewIn, session } from './support/reviews.ts';
 import { dumpStore, eventsOf, treeOf } from './support/stores.ts';
 import { createWorld, listOf, type TestWorld } from './support/world.ts';
 
-const name = '2026-03-17-main';
-const session = `review:${name}`;
-
 /** A world with a review in its first phase. */
-const begun = (context: TestContext): TestWorld => {
-  const world = createWorld(context);
-  world.answer('begin', 'review');
-  return world;
-};
-
-const opened = (world: TestWorld): void => void world.answer('begin', 'review');
+const begun = (context: TestContext): TestWorld => reviewIn(context, 'context');
 
 /** Every writing verb, each from a state in which it changes something. */
 const writes: readonly {
   readonly verb: string;
   readonly args: readonly string[];
   readonly input?: string;
-  readonly from: (world: TestWorld) => void;
+  readonly from: (context: TestContext) => TestWorld;
 }[] = [
-  { verb: 'begin', args: ['review'], from: () => {} },
-  { verb: 'begin', args: ['review', '--fresh'], from: opened },
-  { verb: 'advance', args: ['change-context'], from: opened },
-  { verb: 'note', args: ['a remark'], from: opened },
-  { verb: 'complete-round', args: ['--stdin'], input: json(approval), from: (world) => beginToSynthesis(world) },
-  { verb: 'finish', args: ['--abort'], from: opened },
+  { verb: 'begin', args: ['review'], from: (context) => createWorld(context) },
+  { verb: 'begin', args: ['review', '--fresh'], from: begun },
+  { verb: 'advance', args: ['change-context'], from: begun },
+  { verb: 'note', args: ['a remark'], from: begun },
+  {
+    verb: 'complete-round',
+    args: ['--stdin'],
+    input: json(approval),
+    from: (context) => reviewIn(context, 'synthesis'),
+  },
+  { verb: 'finish', args: ['--abort'], from: begun },
 ];
 
 for (const { verb, args, input, from } of writes) {
   test(`the same request again is answered with what was answered first: ${verb} ${args.join(' ')}`, (context) => {
-    const world = createWorld(context);
-    from(world);
+    const world = from(context);
     const caller = world.with({ ...(input === undefined ? {} : { input }) });
     const request = [verb, ...args, '--request-id', 'once'];
     const first = caller.answer(...request);
@@ -53,8 +48,7 @@ for (const { verb, args, input, from } of writes) {
   });
 
   test(`a dry run answers as if, and changes nothing: ${verb} ${args.join(' ')}`, (context) => {
-    const world = createWorld(context);
-    from(world);
+    const world = from(context);
     const caller = world.with({ ...(input === undefined ? {} : { input }) });
     const rehearsal = createWorld(context, { from: world }).with({ ...(input === undefined ? {} : { input }) });
     const before = existsSync(world.path('.stint/stint.db')) ? dumpStore(world) : undefined;
@@ -111,8 +105,7 @@ test('a request that is known is answered before any session is looked for, and 
 });
 
 test('a request that was refused is not remembered: with the same id it is carried out once it can be', (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
+  const world = reviewIn(context, 'synthesis');
   world.refusal(6, 'finish', '--request-id', 'end');
   completeRound(world);
   const finished = world.answer('finish', '--request-id', 'end');
@@ -130,8 +123,7 @@ test('a request id names the events that it has caused', (context) => {
 });
 
 test('the payload belongs to the request: another one under its id is a conflict, the same one in other spelling is not', (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
+  const world = reviewIn(context, 'synthesis');
   const complete = ['complete-round', '-', '--request-id', 'r1'];
   const first = world.with({ input: json(approval) }).answer(...complete);
   const { reviewers, ...rest } = approval;
@@ -225,8 +217,7 @@ test('no escape code goes into a pipe, whatever the environment asks for', (cont
 });
 
 test('a payload comes from standard input by - or --stdin, or from a file, and all three are the same', (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
+  const world = reviewIn(context, 'synthesis');
   world.write('findings.json', json(approval));
   const first = world.with({ input: json(approval) }).answer('complete-round', '-');
   assert.deepEqual(world.with({ input: json(approval) }).answer('complete-round', '--stdin'), first);
@@ -270,9 +261,7 @@ test('reading makes no store where there is none', (context) => {
 });
 
 test('a repeat of a step that was taken changes nothing and stores nothing', (context) => {
-  const world = createWorld(context);
-  world.answer('begin', 'review');
-  advanceTo(world, 'reviews');
+  const world = reviewIn(context, 'reviews');
   const repeats = [
     ['begin', 'review'],
     ['advance', 'reviews'],

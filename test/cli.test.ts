@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
-import { advanceTo, approval, beginToSynthesis, completeRound, json, objection, phases } from './support/reviews.ts';
+import { approval, json, name, objection, phases, reviewIn } from './support/reviews.ts';
 import { createWorld, listOf, sorted, type Outcome, type Printed, type TestWorld } from './support/world.ts';
 
-const name = '2026-03-17-main';
 const folder = `.ocr/sessions/${name}`;
 
 /** Runs verbs whose clock goes on by a minute from one to the next; answers what each one printed, as a transcript. */
@@ -226,11 +225,7 @@ const goOn = (next: string, text: string) => ({
 });
 
 /** A world with a review in its first phase. */
-const begun = (context: TestContext): TestWorld => {
-  const world = createWorld(context);
-  world.answer('begin', 'review');
-  return world;
-};
+const begun = (context: TestContext): TestWorld => reviewIn(context, 'context');
 
 test('JSON of begin: where it stands, its folder and branch, and whether it went on', (context) => {
   const world = createWorld(context);
@@ -258,8 +253,7 @@ test('JSON of advance: where it stands now', (context) => {
 });
 
 test('JSON of complete-round: where it stands, its counts and where they were written', (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
+  const world = reviewIn(context, 'synthesis');
   const path = `${folder}/rounds/round-1/round-meta.json`;
   assert.deepEqual(world.with({ input: json(objection) }).answer('complete-round', '-'), {
     schema_version: 1,
@@ -283,9 +277,7 @@ test('JSON of complete-round: where it stands, its counts and where they were wr
 });
 
 test('JSON of finish: where it stands, how and when it was closed', (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
-  completeRound(world);
+  const world = reviewIn(context, 'complete');
   const answer = {
     schema_version: 1,
     ...where('complete'),
@@ -359,8 +351,7 @@ const standing = {
 };
 
 const skippedReview = (context: TestContext): TestWorld => {
-  const world = begun(context);
-  advanceTo(world, 'aggregation');
+  const world = reviewIn(context, 'aggregation');
   world.answer('advance', '--skip', 'discourse', '--reason', 'no dispute');
   world.write(`${folder}/discovered-standards.md`, '# Standards\n');
   world.write(`${folder}/rounds/round-1/reviews/ana-1.md`, '# Findings\n');
@@ -483,9 +474,7 @@ test('JSON of timeline: spans that meet, and totals that agree with them and wit
 });
 
 test('JSON of doctor and rebuild: what was looked at, and what was done', (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
-  completeRound(world);
+  const world = reviewIn(context, 'complete');
   assert.deepEqual(world.answer('doctor'), {
     schema_version: 1,
     healthy: true,

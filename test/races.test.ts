@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { approval, beginToSynthesis, completeRound, json } from './support/reviews.ts';
+import { completeAtOnce, writeNotes } from './support/campaigns.ts';
+import { approval, json, name, reviewIn, session } from './support/reviews.ts';
 import { assertSound, eventsOf } from './support/stores.ts';
-import { assertAnswer, createWorld, sorted, type Outcome, type Printed } from './support/world.ts';
+import { assertAnswer, createWorld, listOf, sorted, type Outcome, type Printed } from './support/world.ts';
 
 /** How many processes race; more than this machine has cores, so that they are interrupted everywhere. */
 const racers = Array.from({ length: 8 }, (_, index) => index);
@@ -25,10 +26,10 @@ test('9.1 fresh begins: 8 processes that begin different sessions in a folder wi
       `round ${round}`,
     );
     assert.deepEqual(
-      answers.map(({ session, resumed, revision }) => ({ session, resumed, revision })),
+      answers.map((answer) => ({ session: answer.session, resumed: answer.resumed, revision: answer.revision })),
       racers.map((racer) => ({ session: `review:race-${racer}`, resumed: false, revision: 2 })),
     );
-    const events = answers.flatMap(({ session }) => eventsOf(world, session));
+    const events = answers.flatMap((answer) => eventsOf(world, answer.session));
     assert.equal(events.length, 16);
     assert.equal(new Set(events.map(({ place }) => place)).size, 1, 'the checkout is one place, whoever came first');
     assertSound(world, `round ${round}`);
@@ -39,10 +40,10 @@ test('8 processes that begin a review of one branch without a name get one sessi
   for (let round = 0; round < 3; round += 1) {
     const world = createWorld(context);
     const answers = answersOf(await race(() => world.start('begin', 'review', '--json')), 'begin');
-    assert.deepEqual(new Set(answers.map(({ session }) => session)), new Set(['review:2026-03-17-main']));
+    assert.deepEqual(new Set(answers.map((answer) => answer.session)), new Set([session]));
     assert.equal(answers.filter(({ resumed }) => resumed === false).length, 1);
     assert.deepEqual(
-      eventsOf(world, 'review:2026-03-17-main').map(({ type }) => type),
+      eventsOf(world, session).map(({ type }) => type),
       ['SessionOpened', 'RoundStarted'],
     );
     assert.equal(world.answer('list', '--all').total, 1);
@@ -51,16 +52,15 @@ test('8 processes that begin a review of one branch without a name get one sessi
 });
 
 test('8 processes that begin anew abort each session once and leave one open', async (context) => {
-  const world = createWorld(context);
-  world.answer('begin', 'review');
+  const world = reviewIn(context, 'context');
   const answers = answersOf(await race(() => world.start('begin', 'review', '--fresh', '--json')), 'begin --fresh');
-  assert.equal(new Set(answers.map(({ session }) => session)).size, 8, 'everybody has begun a session of their own');
+  assert.equal(new Set(answers.map((answer) => answer.session)).size, 8, 'everybody has begun a session of their own');
   assert.equal(new Set(answers.map(({ aborted }) => aborted)).size, 8, 'everybody has aborted another one');
   const { sessions }: { sessions: readonly Printed[] } = world.answer('list', '--all');
   assert.equal(sessions.length, 9);
   assert.equal(sessions.filter(({ status }) => status === 'active').length, 1);
-  for (const { session, status } of sessions) {
-    const closes = eventsOf(world, session).filter(({ type }) => type === 'SessionClosed');
+  for (const { session: key, status } of sessions) {
+    const closes = eventsOf(world, key).filter(({ type }) => type === 'SessionClosed');
     assert.equal(closes.length, status === 'active' ? 0 : 1);
   }
   assertSound(world);
@@ -74,7 +74,7 @@ test('8 processes in 8 worktrees begin 8 sessions in the store that they share',
     'begin',
   );
   assert.deepEqual(
-    answers.map(({ session, branch }) => ({ session, branch })),
+    answers.map((answer) => ({ session: answer.session, branch: answer.branch })),
     racers.map((racer) => ({ session: `review:2026-03-17-b${racer}`, branch: `b${racer}` })),
   );
   assert.equal(world.answer('list').total, 8);
@@ -82,103 +82,73 @@ test('8 processes in 8 worktrees begin 8 sessions in the store that they share',
 });
 
 test('9.1 one completion: 8 processes that complete one round complete it once, and all get the same answer, 20 times over', async (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
-  for (let round = 0; round < 20; round += 1) {
-    const copy = createWorld(context, { from: world });
-    const ready = copy.with({ input: json(approval) });
-    const outcomes = await race(() => ready.start('complete-round', '--stdin', '--json'));
-    answersOf(outcomes, 'complete-round');
-    assert.equal(new Set(outcomes.map(({ stdout }) => stdout)).size, 1, 'every caller gets the same answer');
-    const completions = eventsOf(copy, 'review:2026-03-17-main').filter(({ type }) => type === 'RoundCompleted');
-    assert.equal(completions.length, 1);
-    assertSound(copy, `round ${round}`);
-  }
+  await completeAtOnce(context, racers.length, 20);
 });
 
 test('of 8 processes that complete one round with different payloads one wins, and the others are told', async (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
+  const world = reviewIn(context, 'synthesis');
   const outcomes = await race((racer) =>
     world.with({ input: json({ ...approval, head_sha: String(racer) }) }).start('complete-round', '--stdin', '--json'),
   );
   assert.deepEqual(sorted(outcomes.map(({ status }) => String(status))), ['0', '9', '9', '9', '9', '9', '9', '9']);
-  const [completion, ...others] = eventsOf(world, 'review:2026-03-17-main').filter(
-    ({ type }) => type === 'RoundCompleted',
-  );
+  const [completion, ...others] = eventsOf(world, session).filter(({ type }) => type === 'RoundCompleted');
   assert.deepEqual(others, []);
   assert.equal(completion?.data.payload.head_sha, String(outcomes.findIndex(({ status }) => status === 0)));
   assertSound(world);
 });
 
 test('9.1 one close: 8 processes that finish a session close it once, and all succeed', async (context) => {
-  const world = createWorld(context);
-  beginToSynthesis(world);
-  completeRound(world);
   for (let round = 0; round < 3; round += 1) {
-    const copy = createWorld(context, { from: world });
-    const outcomes = await race(() => copy.start('finish', '--session', '2026-03-17-main', '--json'));
+    const copy = reviewIn(context, 'complete');
+    const outcomes = await race(() => copy.start('finish', '--session', name, '--json'));
     answersOf(outcomes, 'finish');
     assert.equal(new Set(outcomes.map(({ stdout }) => stdout)).size, 1, 'every caller gets the same answer');
-    const closes = eventsOf(copy, 'review:2026-03-17-main').filter(({ type }) => type === 'SessionClosed');
+    const closes = eventsOf(copy, session).filter(({ type }) => type === 'SessionClosed');
     assert.equal(closes.length, 1);
     assertSound(copy, `round ${round}`);
   }
 });
 
 test('8 processes that send one request carry it out once, and seven are answered with what was answered first', async (context) => {
-  const world = createWorld(context);
-  world.answer('begin', 'review');
+  const world = reviewIn(context, 'context');
   const answers = answersOf(await race(() => world.start('note', 'once', '--request-id', 'once', '--json')), 'note');
   assert.equal(answers.filter(({ replayed }) => replayed === true).length, 7);
   assert.deepEqual(new Set(answers.map(({ seq }) => seq)), new Set([3]));
-  assert.equal(eventsOf(world, 'review:2026-03-17-main').length, 3);
+  assert.equal(eventsOf(world, session).length, 3);
 });
 
 test('of 8 processes that expect one revision one gets on, and the others are told', async (context) => {
-  const world = createWorld(context);
-  world.answer('begin', 'review');
+  const world = reviewIn(context, 'context');
   const outcomes = await race(() => world.start('advance', 'change-context', '--expect-revision', '2', '--json'));
   assert.deepEqual(sorted(outcomes.map(({ status }) => String(status))), ['0', '9', '9', '9', '9', '9', '9', '9']);
-  assert.equal(eventsOf(world, 'review:2026-03-17-main').length, 3);
+  assert.equal(eventsOf(world, session).length, 3);
 });
 
-test('B01: 8 processes that write 50 remarks each lose none, fail never, and number them without a gap', async (context) => {
-  const world = createWorld(context);
-  world.answer('begin', 'review');
-  await Promise.all(
-    racers.map(async (racer) => {
-      for (let count = 0; count < 50; count += 1) {
-        assertAnswer(
-          await world.start('note', `remark ${racer}/${count}`, '--json').outcome,
-          `remark ${racer}/${count}`,
-        );
-      }
-    }),
-  );
-  const texts = eventsOf(world, 'review:2026-03-17-main')
-    .slice(2)
-    .map(({ data }) => String(data.text));
+test('B01: 8 processes that write 50 remarks each lose none, fail never, and number them without a gap; a reader sees them grow', async (context) => {
+  const world = reviewIn(context, 'context');
+  const writing = new AbortController();
+  const read = async (): Promise<readonly number[]> => {
+    const lengths: number[] = [];
+    while (!writing.signal.aborted) {
+      const { events } = assertAnswer(await world.start('log', '--json').outcome, 'log');
+      lengths.push(listOf(events).length);
+    }
+    return lengths;
+  };
+  const [reads] = await Promise.all([read(), writeNotes(world, racers.length, 50).finally(() => writing.abort())]);
   assert.deepEqual(
-    sorted(texts),
-    sorted(racers.flatMap((racer) => Array.from({ length: 50 }, (_, count) => `remark ${racer}/${count}`))),
+    reads,
+    reads.toSorted((a, b) => a - b),
+    'what was read once is read again',
   );
-  for (const racer of racers) {
-    assert.deepEqual(
-      texts.filter((text) => text.startsWith(`remark ${racer}/`)),
-      Array.from({ length: 50 }, (_, count) => `remark ${racer}/${count}`),
-      'each writer sees its own in its order',
-    );
-  }
   const logged = world.answer('log');
   assert.equal(logged.total, 402);
-  assert.equal(logged.events.length, 402, 'the log prints all, however many they are');
+  assert.equal(listOf(logged.events).length, 402, 'the log prints all, however many they are');
   assertSound(world);
 });
 
 test('readers never see a state that was not: what show and log print agrees with itself while somebody writes', async (context) => {
-  const world = createWorld(context);
-  world.answer('begin', 'review');
+  const world = reviewIn(context, 'context');
   const writing = new AbortController();
   const read = async (): Promise<number> => {
     let reads = 0;

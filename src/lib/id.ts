@@ -1,19 +1,33 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Hex of `bytes` random bytes. The system's own device is read where there is one: loading `node:crypto` costs 5 ms. */
+/** Random bytes that were read ahead, and how many of them were handed out. */
+let pool: Buffer = Buffer.alloc(0);
+let used = 0;
+
+/** Hex of `bytes` random bytes (at most 256), each handed out once. */
 export const randomHex = (bytes: number): string => {
+  if (used + bytes > pool.length) {
+    pool = randomBytes(256);
+    used = 0;
+  }
+  used += bytes;
+  return pool.toString('hex', used - bytes, used);
+};
+
+/** The system's own device is read where there is one: loading `node:crypto` costs 5 ms. */
+const randomBytes = (bytes: number): Buffer => {
   const buffer = Buffer.alloc(bytes);
   try {
     const device = openSync('/dev/urandom', 'r');
     try {
-      if (readSync(device, buffer, 0, bytes, null) === bytes) return buffer.toString('hex');
+      if (readSync(device, buffer, 0, bytes, null) === bytes) return buffer;
     } finally {
       closeSync(device);
     }
   } catch {
     // No such device on this system.
   }
-  return process.getBuiltinModule('node:crypto').randomBytes(bytes).toString('hex');
+  return process.getBuiltinModule('node:crypto').randomBytes(bytes);
 };
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

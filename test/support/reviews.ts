@@ -63,12 +63,6 @@ export const completeRound = (world: TestWorld, payload: unknown = approval, ...
   world.with({ input: json(payload) }).answer('complete-round', '--stdin', ...flags);
 };
 
-/** Begins a review and takes it to its last phase before completion. */
-export const beginToSynthesis = (world: TestWorld, ...flags: readonly string[]): void => {
-  const { session } = world.answer('begin', 'review', ...flags);
-  advanceTo(world, 'synthesis', '--session', session);
-};
-
 /** The name and the key of the review that `reviewIn` makes. */
 export const name = '2026-03-17-main';
 export const session = `review:${name}`;

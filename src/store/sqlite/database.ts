@@ -78,6 +78,11 @@ export const openDatabase = (
     }
   };
 
+  const logSize = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+
+  /** A process that commits often looks at the log now and then; one that commits once always does. */
+  let commits = 0;
+
   const emptyLog = (): void => {
     connection.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
     connection.exec(`PRAGMA busy_timeout = ${statementTimeout}`);
@@ -91,7 +96,8 @@ export const openDatabase = (
         patiently(() => connection.exec('COMMIT'));
         // SQLite's own checkpoint does not shorten the log: every process that comes alone recovers it, forgets how much
         // of it was checkpointed, and appends to its end, so that each verb would read a longer one.
-        if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > longestLog) emptyLog();
+        if (commits % 16 === 0 && logSize() > longestLog) emptyLog();
+        commits += 1;
       } else connection.exec('ROLLBACK');
       return value;
     } catch (error) {
