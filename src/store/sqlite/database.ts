@@ -80,7 +80,7 @@ export const openDatabase = (
 
   const logSize = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
-  /** A process that commits often looks at the log now and then; one that commits once always does. */
+  /** A process that commits once looks at the log; one that goes on does so now and then, and lets it grow further. */
   let commits = 0;
 
   const emptyLog = (): void => {
@@ -96,7 +96,7 @@ export const openDatabase = (
         patiently(() => connection.exec('COMMIT'));
         // SQLite's own checkpoint does not shorten the log: every process that comes alone recovers it, forgets how much
         // of it was checkpointed, and appends to its end, so that each verb would read a longer one.
-        if (commits % 16 === 0 && logSize() > longestLog) emptyLog();
+        if (commits % 16 === 0 && logSize() > (commits === 0 ? longestLog : 10 * longestLog)) emptyLog();
         commits += 1;
       } else connection.exec('ROLLBACK');
       return value;
