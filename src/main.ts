@@ -37,6 +37,14 @@ const user = (): string => {
   }
 };
 
+const cwd = (): string | undefined => {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
+};
+
 /** What the environment says is text from outside. */
 const clean = (text: string): string =>
   text
@@ -57,7 +65,7 @@ const main = async (): Promise<void> => {
   finish(
     await runCommandLine({
       argv: process.argv.slice(2),
-      cwd: process.cwd(),
+      cwd: cwd(),
       env,
       verbs: allVerbs,
       kinds,

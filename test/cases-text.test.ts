@@ -585,7 +585,7 @@ test(
       // The shape --flag=value leaves no doubt that it is the value.
       const named = [...flag.slice(0, -1), `${flag.at(-1)}=${id}`];
       if (world.run(...named).status !== 2) failures.push(named.join(' '));
-      if (world.with({ env: { STINT_SESSION: id } }).run('note', 'x').status !== 2)
+      if (!isUsage(await opened.value.run('note', { text: 'x' }, { session: id })))
         failures.push(`STINT_SESSION=${id}`);
     }
     await opened.value.close();

@@ -1,4 +1,4 @@
-/** Every exit code that can be reached, and what is said with it: to a person, and as JSON. */
+/** Every exit code that can be reached and what is said with it, to a person and as JSON; for 8 (busy) see races.test.ts, B03. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -335,12 +335,6 @@ test('7 invalid input: what is no JSON is named with its line and column', (cont
   assert.equal(messageOf(' \n'), 'There is no payload: standard input is empty.');
   assert.match(messageOf(`${'['.repeat(5000)}${']'.repeat(5000)}`), /nested deeper than 100 levels/);
 });
-
-test(
-  '8 busy is tested where the lock is held: cases.test.ts, B03',
-  { skip: 'it takes the whole patience of a verb' },
-  () => {},
-);
 
 test('9 conflict: revision, request id or payload differs from what is stored', (context) => {
   const world = reviewIn(context, 'synthesis');

@@ -12,7 +12,7 @@ test('kill -9 at any moment of any verb: what was acknowledged is there, what wa
 });
 
 test('kill -9 at any moment of the very first verb: the next one makes the store, and leaves no litter', async (context) => {
-  const { kills, unanswered } = await killFirstBegins(context, 10);
+  const { kills, unanswered } = await killFirstBegins(context, 8);
   assert.ok(unanswered > 0);
   context.diagnostic(`${kills} kills, ${unanswered} before the answer`);
 });

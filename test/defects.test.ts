@@ -68,7 +68,7 @@ const defects: Readonly<Record<string, { readonly file: string } | { readonly no
   '9.1 fresh begins': { file: 'races.test.ts' },
   '9.1 one completion': { file: 'races.test.ts' },
   '9.1 one close': { file: 'races.test.ts' },
-  '9.1 nothing on disk': { file: 'cases.test.ts' },
+  '9.1 nothing on disk': { file: 'races.test.ts' },
   '9.2': { notHere: 'about maps, which this program does not have yet' },
   '9.3 complete by a step': { file: here },
   '9.3 closed sessions': { file: here },

@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
 import { completeAtOnce, writeNotes } from './support/campaigns.ts';
 import { approval, json, name, reviewIn, session } from './support/reviews.ts';
-import { assertSound, eventsOf } from './support/stores.ts';
-import { assertAnswer, createWorld, listOf, sorted, type Outcome, type Printed } from './support/world.ts';
+import { assertSound, dumpStore, eventsOf, holdLock } from './support/stores.ts';
+import {
+  assertAnswer,
+  assertErrorKeys,
+  createWorld,
+  listOf,
+  sorted,
+  type Outcome,
+  type Printed,
+} from './support/world.ts';
 
 /** How many processes race; more than this machine has cores, so that they are interrupted everywhere. */
 const racers = Array.from({ length: 8 }, (_, index) => index);
@@ -124,27 +133,72 @@ test('of 8 processes that expect one revision one gets on, and the others are to
   assert.equal(eventsOf(world, session).length, 3);
 });
 
-test('B01: 8 processes that write 50 remarks each lose none, fail never, and number them without a gap; a reader sees them grow', async (context) => {
-  const world = reviewIn(context, 'context');
-  const writing = new AbortController();
-  const read = async (): Promise<readonly number[]> => {
-    const lengths: number[] = [];
-    while (!writing.signal.aborted) {
-      const { events } = assertAnswer(await world.start('log', '--json').outcome, 'log');
-      lengths.push(listOf(events).length);
+// These mostly wait: for a lock, or for each other.
+suite('side by side', { concurrency: true }, () => {
+  test('B03: a lock that is held for 3 seconds is waited for, and no writer fails', async (context) => {
+    const world = reviewIn(context, 'context');
+    const holder = await holdLock(world, 3000);
+    const writers = Array.from({ length: 8 }, async (_, writer) =>
+      assertAnswer(await world.start('note', `remark ${writer}`, '--json').outcome, 'note'),
+    );
+    const read = assertAnswer(await world.start('status', '--json').outcome, 'status');
+    assert.equal(read.notes, 0, 'reading does not wait for the lock');
+    await Promise.all(writers);
+    await holder.release();
+    assert.equal(eventsOf(world, session).filter(({ type }) => type === 'Noted').length, 8);
+    assertSound(world);
+  });
+
+  test('B03: a lock that is held past the deadline is busy: 8, the holder named, nothing printed, stored or mirrored (9.1 nothing on disk)', async (context) => {
+    const world = reviewIn(context, 'synthesis');
+    const before = dumpStore(world);
+    const holder = await holdLock(world);
+    const [text, data, begun] = await Promise.all([
+      world.start('note', 'too late').outcome,
+      world.with({ input: json(approval) }).start('complete-round', '-', '--json').outcome,
+      world.start('begin', 'review', '--name', 'another', '--json').outcome,
+    ]);
+    await holder.release();
+    const message = `The store ROOT/project/.stint/stint.db is locked by process ${holder.pid} (node); waited 10 s.`;
+    assert.equal(text.status, 8);
+    assert.equal(text.stdout, '');
+    assert.equal(world.scrub(text.stderr), `stint: ${message}\n  try: run the same command again\n`);
+    for (const outcome of [data, begun]) {
+      assert.equal(outcome.status, 8);
+      assert.equal(outcome.stderr, '');
+      assertErrorKeys(outcome.json);
+      assert.equal(outcome.json.error.code, 'busy');
+      assert.equal(outcome.json.error.retryable, true);
+      assert.equal(world.scrub(outcome.json.error.message), message);
     }
-    return lengths;
-  };
-  const [reads] = await Promise.all([read(), writeNotes(world, racers.length, 50).finally(() => writing.abort())]);
-  assert.deepEqual(
-    reads,
-    reads.toSorted((a, b) => a - b),
-    'what was read once is read again',
-  );
-  const logged = world.answer('log');
-  assert.equal(logged.total, 402);
-  assert.equal(listOf(logged.events).length, 402, 'the log prints all, however many they are');
-  assertSound(world);
+    assert.deepEqual(dumpStore(world), before);
+    assert.equal(existsSync(world.path('.ocr/sessions/another')), false);
+    assert.equal(existsSync(world.path(`.ocr/sessions/${name}/rounds`)), false);
+    world.answer('note', 'in time');
+  });
+
+  test('B01: 8 processes that write 50 remarks each lose none, fail never, and number them without a gap; a reader sees them grow', async (context) => {
+    const world = reviewIn(context, 'context');
+    const writing = new AbortController();
+    const read = async (): Promise<readonly number[]> => {
+      const lengths: number[] = [];
+      while (!writing.signal.aborted) {
+        const { events } = assertAnswer(await world.start('log', '--json').outcome, 'log');
+        lengths.push(listOf(events).length);
+      }
+      return lengths;
+    };
+    const [reads] = await Promise.all([read(), writeNotes(world, racers.length, 50).finally(() => writing.abort())]);
+    assert.deepEqual(
+      reads,
+      reads.toSorted((a, b) => a - b),
+      'what was read once is read again',
+    );
+    const logged = world.answer('log');
+    assert.equal(logged.total, 402);
+    assert.equal(listOf(logged.events).length, 402, 'the log prints all, however many they are');
+    assertSound(world);
+  });
 });
 
 test('readers never see a state that was not: what show and log print agrees with itself while somebody writes', async (context) => {

@@ -1,4 +1,4 @@
-import { nameProblem } from '../lib/name.ts';
+import { addressProblem, nameProblem } from '../lib/name.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { nearest } from '../lib/text.ts';
 import type { Kind, Kinds } from './kind.ts';
@@ -64,16 +64,17 @@ export const resolve = async (
   return ok(only);
 };
 
+const legalAddress = '<kind>:<name>, a bare name, or the first characters (at least 4) of one';
+
 const resolveAddress = async (store: Store, kinds: Kinds, address: string): Promise<Result<SessionRow, Refusal>> => {
   const colon = address.indexOf(':');
   const kindName = colon < 0 ? undefined : address.slice(0, colon);
   const name = address.slice(colon + 1);
-  if (kindName !== undefined) {
-    const kind = findKind(kinds, kindName);
-    if (!kind.ok) return kind;
-  }
-  const illegal = checkName(name, 'The session');
-  if (illegal !== undefined) return err(illegal);
+  const problem = addressProblem(address);
+  if (problem !== undefined)
+    return err(refuse('usage', `The session is not legal. ${problem}`, { expected: legalAddress }));
+  const kind = kindName === undefined ? undefined : findKind(kinds, kindName);
+  if (kind?.ok === false) return kind;
 
   const filter = kindName === undefined ? {} : { kind: kindName };
   const exact = await store.rows({ ...filter, name });
@@ -82,13 +83,19 @@ const resolveAddress = async (store: Store, kinds: Kinds, address: string): Prom
   const [only, ...others] = found;
   if (only === undefined) {
     const rows = await store.rows(filter);
+    const [orphan] = (await store.orphans()).filter((key) => key === address || key.endsWith(`:${address}`));
+    if (orphan !== undefined) {
+      return err(
+        refuse('damaged', `The events of ${orphan} are there, but its row is not.`, { hint: `stint rebuild` }),
+      );
+    }
     const near = nearest(
       name,
       rows.map((row) => row.name),
     );
     return err(
       refuse('not-found', `There is no session ${address}.`, {
-        expected: '<kind>:<name>, a bare name, or the first characters (at least 4) of one',
+        expected: legalAddress,
         hint: 'stint list --all',
         candidates: rows.filter((row) => near.includes(row.name)).map((row) => row.key),
       }),

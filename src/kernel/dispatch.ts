@@ -1,4 +1,5 @@
 import { canonicalJson, type Json, type JsonObject } from '../lib/canonical-json.ts';
+import { wellFormedJson } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { hmacSha256 } from '../lib/sha256.ts';
 import type { NewEvent } from './event.ts';
@@ -92,7 +93,8 @@ export const replayRequest = (
       );
 
 /** The keyed digest of a raw input: equal inputs have equal digests, and the digest does not give a secret away. */
-export const digestInput = (store: Store, input: Json): string => hmacSha256(store.identity.key, canonicalJson(input));
+export const digestInput = (store: Store, input: Json): string =>
+  hmacSha256(store.identity.key, canonicalJson(wellFormedJson(input)));
 
 /** Where a session stands: what every writing verb answers. */
 export const standingOf = (session: OpenedSession): JsonObject => {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { addressProblem } from '../lib/name.ts';
 
 /** An input field that may be left out: a text. */
 export const optionalText = (description: string) =>
@@ -27,7 +28,16 @@ export const optionalCount = (description: string, least = 1) =>
 export const flag = (description: string) =>
   v.optional(v.pipe(v.boolean('expected true or false'), v.description(description)));
 
-/** The field that names the session. */
-export const sessionField = optionalText(
-  'The session: <kind>:<name>, its bare name, or the first 4 or more characters of it. Default: STINT_SESSION, else the only open one of this checkout.',
+/** The field that names the session: refused before anything is looked up where it can name none. */
+export const sessionField = v.optional(
+  v.pipe(
+    v.string('expected a text'),
+    v.check(
+      (address) => addressProblem(address) === undefined,
+      ({ input }) => `is not legal. ${typeof input === 'string' ? addressProblem(input) : ''}`,
+    ),
+    v.description(
+      'The session: <kind>:<name>, its bare name, or the first 4 or more characters of it. Default: STINT_SESSION, else the only open one of this checkout.',
+    ),
+  ),
 );

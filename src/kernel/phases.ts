@@ -373,7 +373,7 @@ const viewOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): Kin
     missing: done
       ? []
       : [
-          `${cycle.field} ${round} is not completed${remaining.length > 2 ? ` (still to come: ${remaining.slice(0, -1).join(', ')})` : ''}`,
+          `${cycle.field} ${round} is not completed${remaining.length > 1 ? ` (still to come: ${remaining.slice(0, -1).join(', ')})` : ''}`,
         ],
     next: nextOf(workflow, state, common.key),
     evidence: workflow.phases

@@ -176,6 +176,8 @@ export interface Store {
   readonly settleMirror: (record: MirrorRecord, write: () => string | null) => Promise<boolean>;
   /** Makes rows, views and mirror records anew from the events of a session; answers whether anything differed. */
   readonly rebuild: (key: string) => Promise<Result<boolean, Refusal>>;
+  /** The keys of sessions whose events are there, but whose row is not. */
+  readonly orphans: () => Promise<readonly string[]>;
   /** Verifies the store itself and the chain and projections of every session. */
   readonly verify: () => Promise<readonly Finding[]>;
   readonly close: () => Promise<void>;

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
-import { isJsonObject } from '../lib/json.ts';
+import { isJsonObject, wellFormedJson } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { mayHoldSecret } from '../lib/secret-hint.ts';
-import { wellFormed } from '../lib/text.ts';
 import { digestInput, dispatch, replayRequest, type Order } from './dispatch.ts';
 import type { Kinds } from './kind.ts';
 import type { Caller, Files, Payload, Places, Store } from './ports.ts';
@@ -220,7 +219,7 @@ const cleanInput = async (
 };
 
 const cleanJson = async (json: Json, redact: boolean): Promise<{ readonly value: Json; readonly found: Found }> => {
-  const value = formText(json);
+  const value = wellFormedJson(json);
   if (!redact) return { value, found: {} };
   const { redactJson } = await import('../lib/redact.ts');
   return redactJson(value);
@@ -228,11 +227,3 @@ const cleanJson = async (json: Json, redact: boolean): Promise<{ readonly value:
 
 /** How often each rule of the scanner fired. */
 type Found = Readonly<Record<string, number>>;
-
-const formText = (value: Json): Json => {
-  if (typeof value === 'string') return wellFormed(value);
-  if (Array.isArray(value)) return value.map(formText);
-  if (isJsonObject(value))
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [wellFormed(key), formText(item)]));
-  return value;
-};

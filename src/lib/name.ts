@@ -24,6 +24,12 @@ export function nameProblem(text: string): string | undefined {
   return undefined;
 }
 
+/** What keeps a text from being a name, or a name behind another one and a colon, as a sentence. */
+export function addressProblem(text: string): string | undefined {
+  const colon = text.indexOf(':');
+  return (colon < 0 ? undefined : nameProblem(text.slice(0, colon))) ?? nameProblem(text.slice(colon + 1));
+}
+
 /**
  * Makes a legal name of at most 80 characters out of any text, for example of a branch. Each run of what a name cannot
  * hold becomes one hyphen, and dots, hyphens and underscores at the edges go. What then is a device name gets `x-` in

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
-import { objectsAt, table, textAt } from '../kernel/answer.ts';
+import { objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
 import { sessionField } from '../kernel/fields.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
+import { oneLine } from '../lib/text.ts';
 import { inspectMirrors, syncMirrors } from '../mirror/sync.ts';
 
 export const rebuild = defineVerb({
@@ -20,7 +21,10 @@ export const rebuild = defineVerb({
       if (readOnly !== undefined) return err({ refusal: readOnly });
       const only = input.session === undefined ? undefined : await resolve(world, input.session);
       if (only?.ok === false) return err({ refusal: only.error });
-      const keys = only === undefined ? (await world.store.rows({})).map((row) => row.key) : [only.value.key];
+      const keys =
+        only === undefined
+          ? [...(await world.store.rows({})).map((row) => row.key), ...(await world.store.orphans())]
+          : [only.value.key];
       const sessions = [];
       const warnings: string[] = [];
       const problems: Refusal[] = [];
@@ -46,7 +50,8 @@ export const rebuild = defineVerb({
   text: (answer) => {
     const sessions = objectsAt(answer, 'sessions');
     if (sessions.length === 0) return 'there is nothing to rebuild';
-    return table(
+    const warnings = textsAt(answer, 'warnings').map((warning) => `warning: ${oneLine(warning)}`);
+    const rows = table(
       sessions.map((session) => {
         const files = session['files'];
         const count = Array.isArray(files) ? files.length : 0;
@@ -58,5 +63,6 @@ export const rebuild = defineVerb({
         ];
       }),
     );
+    return [rows, ...warnings].join('\n');
   },
 });

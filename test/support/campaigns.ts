@@ -176,11 +176,11 @@ export const killVerbs = async (tidying: Tidying, kills: number): Promise<KillSu
       const before = storedEvents(world);
       const duration = usual.get(step.args[0] ?? '') ?? 100;
       const outcome = await runKilled(world, step, request, duration * spread(count) * 1.1);
-      const survived = assertSurvived(world, step, request, outcome, before, count % 4 === 0 ? 'retry' : 'list');
+      const survived = assertSurvived(world, step, request, outcome, before, count % 2 === 0 ? 'retry' : 'list');
       if (survived.wasAcknowledged) acknowledged += 1;
       else if (survived.wasCommitted) committedUnanswered += 1;
       if (step.args[0] === 'complete-round') assertRebuilt(tidying, world);
-      if (count % 5 === 0) assertSound(world, request);
+      if (count % 10 === 0) assertSound(world, request);
     }
   }
   assertSound(world, 'at the end');
@@ -276,8 +276,8 @@ export const killAtEachStep = (tidying: Tidying, from: TestWorld, step: Step): n
     assert.equal(signal, 'SIGKILL', `killed before change ${target} of ${steps}`);
     const printed = stdout === '' ? undefined : JSON.parse(stdout);
     try {
-      assertSurvived(world, step, 'stepped', { stdout, json: printed }, before, target % 2 === 0 ? 'retry' : 'list');
-      if (target % 8 === 0) assertSound(world);
+      assertSurvived(world, step, 'stepped', { stdout, json: printed }, before, target % 3 === 0 ? 'list' : 'retry');
+      if (target % 12 === 0) assertSound(world);
     } catch (error) {
       const reason = error instanceof Error ? error.message.replaceAll(/\s+/g, ' ') : String(error);
       failures.push(`killed before change ${target} of ${steps}: ${reason}`);

@@ -2,7 +2,7 @@ import type { StoredEvent } from '../../kernel/event.ts';
 import { isLifecycle } from '../../kernel/event.ts';
 import type { EventQuery } from '../../kernel/ports.ts';
 import type { Database, Row } from './database.ts';
-import { number, text } from './values.ts';
+import { number, parseStored, text } from './values.ts';
 
 const columns = 'session, seq, type, v, at, actor, place, cause, data, hash';
 
@@ -42,6 +42,12 @@ export function* eachEvent(database: Database, key: string, query: EventQuery): 
   for (const row of database.each(sql, ...values)) yield rowToEvent(row);
 }
 
+/** The keys of sessions whose events are there, but whose row is not. */
+export const selectOrphans = (database: Database): readonly string[] =>
+  database
+    .all('SELECT DISTINCT session FROM event WHERE session NOT IN (SELECT key FROM session)')
+    .map((row) => text(row, 'session'));
+
 /** One event. */
 export const selectEvent = (database: Database, key: string, seq: number): StoredEvent | undefined => {
   const row = database.get(`SELECT ${columns} FROM event WHERE session = ? AND seq = ?`, key, seq);
@@ -80,6 +86,6 @@ const rowToEvent = (row: Row): StoredEvent => ({
   actor: text(row, 'actor'),
   place: text(row, 'place'),
   cause: text(row, 'cause'),
-  data: JSON.parse(text(row, 'data')),
+  data: parseStored(row, 'data'),
   hash: text(row, 'hash'),
 });

@@ -1,7 +1,7 @@
 import type { NewRequest, StoredRequest } from '../../kernel/ports.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import type { Database } from './database.ts';
-import { text } from './values.ts';
+import { parseStored, text } from './values.ts';
 
 /** How long a request is remembered, in milliseconds: 30 days. */
 const memory = 30 * 24 * 3_600_000;
@@ -15,7 +15,7 @@ export const selectRequest = (database: Database, id: string): StoredRequest | u
     verb: text(row, 'verb'),
     actor: text(row, 'actor'),
     digest: text(row, 'digest'),
-    answer: JSON.parse(text(row, 'answer')),
+    answer: parseStored(row, 'answer'),
     at: text(row, 'at'),
   };
 };

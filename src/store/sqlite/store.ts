@@ -32,7 +32,7 @@ import {
   type StoredSession,
 } from '../rows.ts';
 import type { Database } from './database.ts';
-import { eachEvent, insertEvents, selectEvent, selectEvents } from './events.ts';
+import { eachEvent, insertEvents, selectEvent, selectEvents, selectOrphans } from './events.ts';
 import { recordMirrors, selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
 import { openFile, readIdentity } from './open.ts';
 import { insertRequest, selectRequest } from './requests.ts';
@@ -70,7 +70,16 @@ export const openSqliteStore = (path: string, kinds: Kinds, options: { readonly 
     mirrors: async (sessions) => selectMirrors(database, sessions),
     mirrorDigests: async (place, path_) => selectDigests(database, place, path_),
     settleMirror: async (record, write) => settleMirror(database, record, write),
-    rebuild: async (key) => database.write(() => rebuildSession(database, kindOf(key), key)),
+    rebuild: async (key) => {
+      try {
+        return database.write(() => rebuildSession(database, kindOf(key), key));
+      } catch (error) {
+        // What cannot be read of one session does not keep the others from being rebuilt.
+        if (error instanceof StoreFailure && error.refusal.code !== 'busy') return err(error.refusal);
+        throw error;
+      }
+    },
+    orphans: async () => selectOrphans(database),
     verify: async (): Promise<readonly Finding[]> => {
       const { verifyStore } = await import('./verify.ts');
       return database.snapshot(() => verifyStore(database, kinds));
@@ -244,7 +253,7 @@ const rebuildSession = (
   const leave = (refusal: Refusal) => ({ commit: false, value: err(refusal) });
   const stored = selectSession(database, key);
   const session = replay(database, kind, key, undefined);
-  if (stored === undefined || session === undefined) {
+  if (session === undefined) {
     return leave(refuse('not-found', `There is no session ${key}.`, { hint: 'stint list --all' }));
   }
   const broken = findBrokenLink(eachEvent(database, key, {}));
@@ -265,6 +274,7 @@ const rebuildSession = (
   );
   const fresh = sessionToStored(session, undefined, tail);
   const same =
+    stored !== undefined &&
     isIntact(stored, kind) &&
     stored.common === fresh.common &&
     stored.view === fresh.view &&

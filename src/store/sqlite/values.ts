@@ -1,3 +1,6 @@
+import { StoreFailure } from '../../kernel/ports.ts';
+import { refuse } from '../../kernel/refusal.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
 import type { Row } from './database.ts';
 
 /** A text column; strict tables hold nothing else there. */
@@ -11,3 +14,18 @@ export const textOrNull = (row: Row, column: string): string | null => {
 
 /** A whole-number column. */
 export const number = (row: Row, column: string): number => Number(row[column]);
+
+/** A text column that holds JSON; what is no JSON any more was damaged. */
+export const parseStored = (row: Row, column: string): JsonObject => {
+  try {
+    return JSON.parse(text(row, column));
+  } catch (error) {
+    const subject = ['session', 'seq', 'id']
+      .flatMap((name) => (row[name] === undefined ? [] : [String(row[name])]))
+      .join(' ');
+    throw new StoreFailure(
+      refuse('damaged', `The ${column} of ${subject} in the store is no JSON any more.`, { hint: 'stint doctor' }),
+      error,
+    );
+  }
+};

@@ -1,10 +1,10 @@
 import { findBrokenLink } from '../../kernel/event.ts';
 import type { Kinds } from '../../kernel/kind.ts';
-import type { Finding } from '../../kernel/ports.ts';
+import { StoreFailure, type Finding } from '../../kernel/ports.ts';
 import { absentSession, applyEvent, isOpened, type Session } from '../../kernel/session.ts';
 import { isIntact, sessionToStored, storedToSession } from '../rows.ts';
 import type { Database } from './database.ts';
-import { eachEvent } from './events.ts';
+import { eachEvent, selectOrphans } from './events.ts';
 import { selectRows, selectSession } from './sessions.ts';
 import { text } from './values.ts';
 
@@ -15,9 +15,17 @@ export const verifyStore = (database: Database, kinds: Kinds): readonly Finding[
     const problem = text(row, 'integrity_check');
     if (problem !== 'ok') findings.push({ subject: database.path, problem, fix: null });
   }
-  for (const { key } of selectRows(database, {})) findings.push(...verifySession(database, kinds, key));
-  for (const row of database.all('SELECT DISTINCT session FROM event WHERE session NOT IN (SELECT key FROM session)')) {
-    findings.push({ subject: text(row, 'session'), problem: 'its events are there, but its row is not', fix: null });
+  for (const { key } of selectRows(database, {})) {
+    try {
+      findings.push(...verifySession(database, kinds, key));
+    } catch (error) {
+      // One session that cannot be read does not hide the others.
+      if (!(error instanceof StoreFailure)) throw error;
+      findings.push({ subject: key, problem: error.refusal.message, fix: null });
+    }
+  }
+  for (const subject of selectOrphans(database)) {
+    findings.push({ subject, problem: 'its events are there, but its row is not', fix: 'stint rebuild' });
   }
   return findings;
 };

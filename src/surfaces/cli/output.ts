@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { refusalToJson, refusals, type Refusal } from '../../kernel/refusal.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { errnoCode } from '../../lib/atomic-file.ts';
-import { stripControls } from '../../lib/text.ts';
+import { oneLine, stripControls } from '../../lib/text.ts';
 
 /** Writes all of a text to a stream at once; a reader that has gone away is no failure. */
 export const print = (stream: 1 | 2, text: string): void => {
@@ -38,23 +38,26 @@ export const printText = (text: string, colour: boolean): void => {
 /** The commands to type stand out. */
 const paint = (line: string): string => line.replace(/^next: .*$/, (command) => `\u001b[1m${command}\u001b[22m`);
 
-/** A refusal for a person: what is wrong, what is legal, what to try. */
+/**
+ * A refusal for a person: what is wrong, what is legal, what to try. Each part stays on its own line: what is quoted comes
+ * from outside and must not look like a line of ours.
+ */
 export const printRefusal = (refusal: Refusal): void => {
   const faults = refusal.faults ?? [];
-  const lines = [
-    `stint: ${refusal.message}`,
-    ...(faults.length > 1 ? faults.slice(0, 20).map((fault) => `  ${fault}`) : []),
-    ...(faults.length > 20 ? [`  and ${faults.length - 20} more`] : []),
-    ...line('expected', refusal.expected),
-    ...line('legal', (refusal.legal ?? []).join(', ')),
-    ...line('perhaps', (refusal.candidates ?? []).join(', ')),
-    ...line('try', refusal.hint),
+  const lines: readonly (readonly [string, string | undefined])[] = [
+    ['stint: ', refusal.message],
+    ...(faults.length > 1 ? faults.slice(0, 20).map((fault): [string, string] => ['  ', fault]) : []),
+    ['  and ', faults.length > 20 ? `${faults.length - 20} more` : undefined],
+    ['  expected: ', refusal.expected],
+    ['  legal: ', refusal.legal?.join(', ')],
+    ['  perhaps: ', refusal.candidates?.join(', ')],
+    ['  try: ', refusal.hint],
   ];
-  print(2, `${stripControls(lines.join('\n'))}\n`);
+  const shown = lines.flatMap(([name, text]) =>
+    text === undefined || text === '' ? [] : [name + oneLine(stripControls(text))],
+  );
+  print(2, `${shown.join('\n')}\n`);
 };
-
-const line = (name: string, text: string | undefined): readonly string[] =>
-  text === undefined || text === '' ? [] : [`  ${name}: ${text}`];
 
 /** The exit code of a refusal. */
 export const exitOf = (refusal: Refusal): number => refusals[refusal.code].exit;

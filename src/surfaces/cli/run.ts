@@ -11,7 +11,8 @@ import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 /** What the command line is run with; everything that comes from outside the process. */
 export interface Surroundings {
   readonly argv: readonly string[];
-  readonly cwd: string;
+  /** The working directory; undefined where it is gone. */
+  readonly cwd: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly verbs: readonly Verb[];
   readonly kinds: readonly Kind[];
@@ -63,6 +64,7 @@ const runLine = async (
   if (!call.ok) return err({ refusal: call.error });
   const illegal = checkCall(surroundings, flags.requestId, flags.actor);
   if (illegal !== undefined) return err({ refusal: illegal });
+  if (surroundings.cwd === undefined) return err({ refusal: refuseNowhere() });
   const json = payload === undefined ? undefined : await (await import('./payload.ts')).readPayload(payload);
   if (json?.ok === false) return err({ refusal: json.error });
   const workplace = openWorkplace(
@@ -85,11 +87,19 @@ const runLine = async (
   });
 };
 
+const refuseNowhere = (): Refusal =>
+  refuse('not-found', 'The working directory is not there any more.', { hint: 'change to a folder that is there' });
+
 const filled = (value: string | undefined): string | undefined =>
   value === undefined || value === '' ? undefined : value;
 
-/** An RFC 3339 time with its offset: a time without one could mean anything. */
-const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
+/** Whether a text is an RFC 3339 time with its offset (one without could mean anything) on a day that the calendar has. */
+const isTime = (text: string): boolean => {
+  const [, day] = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/.exec(text) ?? [];
+  if (day === undefined || Number.isNaN(Date.parse(text))) return false;
+  // Date takes the 30th of February for a day in March.
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+};
 
 const checkCall = (
   { env }: Surroundings,
@@ -97,7 +107,7 @@ const checkCall = (
   actor: string | undefined,
 ): Refusal | undefined => {
   const now = filled(env['STINT_NOW']);
-  if (now !== undefined && (!timePattern.test(now) || Number.isNaN(Date.parse(now)))) {
+  if (now !== undefined && !isTime(now)) {
     return refuse('usage', 'STINT_NOW is not a time.', {
       expected: 'RFC 3339 with its offset, for example 2026-03-17T14:30:22Z',
     });
