@@ -21,8 +21,9 @@ export const parseStored = (row: Row, column: string): JsonObject => {
     return JSON.parse(text(row, column));
   } catch (error) {
     const subject = ['session', 'seq', 'id']
-      .flatMap((name) => (row[name] === undefined ? [] : [String(row[name])]))
-      .join(' ');
+      .map((name) => (name in row ? JSON.stringify(row[name]) : ''))
+      .join(' ')
+      .trim();
     throw new StoreFailure(
       refuse('damaged', `The ${column} of ${subject} in the store is no JSON any more.`, { hint: 'stint doctor' }),
       error,
