@@ -83,7 +83,8 @@ const resolveAddress = async (store: Store, kinds: Kinds, address: string): Prom
   const [only, ...others] = found;
   if (only === undefined) {
     const rows = await store.rows(filter);
-    const [orphan] = (await store.orphans()).filter((key) => key === address || key.endsWith(`:${address}`));
+    const orphans = await store.orphans();
+    const orphan = orphans.find((key) => key === address || key.endsWith(`:${address}`));
     if (orphan !== undefined) {
       return err(
         refuse('damaged', `The events of ${orphan} are there, but its row is not.`, { hint: `stint rebuild` }),

@@ -6,7 +6,7 @@ import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 import { oneLine } from '../lib/text.ts';
-import { inspectMirrors, syncMirrors } from '../mirror/sync.ts';
+import { inspectMirrors, syncMirrors, type MirrorState } from '../mirror/sync.ts';
 
 export const rebuild = defineVerb({
   name: 'rebuild',
@@ -32,7 +32,10 @@ export const rebuild = defineVerb({
         const rebuilt = await world.store.rebuild(key);
         const before = await inspectMirrors(world, key);
         warnings.push(...(await syncMirrors(world, [key])));
-        const files = before.filter(({ state }) => state !== 'current').map(({ record }) => record.path);
+        const right = new Set((await inspectMirrors(world, key)).filter(isCurrent).map(({ path }) => path));
+        const files = before
+          .filter((mirror) => !isCurrent(mirror) && right.has(mirror.path))
+          .map(({ record }) => record.path);
         if (!rebuilt.ok)
           problems.push(refuse(rebuilt.error.code, `${key}: ${rebuilt.error.message}.`, { hint: 'stint doctor' }));
         sessions.push({
@@ -66,3 +69,5 @@ export const rebuild = defineVerb({
     return [rows, ...warnings].join('\n');
   },
 });
+
+const isCurrent = ({ state }: MirrorState): boolean => state === 'current';
