@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -130,4 +131,17 @@ test('whatever is answered is inside, and asking again with it gives the same', 
     }),
     { numRuns: 1000 },
   );
+});
+
+test('a path that comes into being while it is looked at is not taken for one that leads out', (context) => {
+  const root = mkdtempSync(join(tmpdir(), 'stint-confine-'));
+  context.after(() => rmSync(root, { recursive: true, force: true }));
+  const maker = spawn(process.execPath, [
+    '-e',
+    `const fs = require('node:fs'); const path = ${JSON.stringify(join(root, 'a'))};
+     for (let end = Date.now() + 1500; Date.now() < end; ) { fs.mkdirSync(path); fs.rmdirSync(path); }`,
+  ]);
+  context.after(() => maker.kill());
+  for (const end = Date.now() + 1500; Date.now() < end;)
+    assert.equal(confine(root, 'a/b'), join(realpathSync(root), 'a/b'));
 });

@@ -26,12 +26,18 @@ export function confine(root: string, path: string): string | undefined {
 /** Follows the links of the longest existing part; `undefined` where they lead nowhere, in a circle, or out of sight. */
 function realPathOf(path: string): string | undefined {
   let existing = path;
+  let surprises = 0;
   const missing: string[] = [];
   for (;;) {
     try {
       return join(realpathSync(existing), ...missing.toReversed());
     } catch {
-      if (!isNothing(existing)) return undefined;
+      if (!isNothing(existing)) {
+        // It leads nowhere, or another process has made it since: then it is there at the next look.
+        surprises += 1;
+        if (surprises > 20) return undefined;
+        continue;
+      }
     }
     const parent = dirname(existing);
     if (parent === existing) return undefined;

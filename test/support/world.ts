@@ -101,6 +101,14 @@ export interface Tidying {
 /** When the clock stands, where nothing else is said. */
 export const noon = '2026-03-17T12:00:00.000Z';
 
+/**
+ * Where Node keeps the compiled program for all worlds of a test's process: outside of them, because it takes a run to
+ * fill. What is done with it is the start-up's own business and changes no answer.
+ */
+const cache = mkdtempSync(join(tmpdir(), 'cache-'));
+chmodSync(cache, 0o755);
+process.once('exit', () => rmSync(cache, { recursive: true, force: true }));
+
 /** Makes a world; with `from`, its project is a copy of that world's, and with `git: false` there is no repository. */
 export const createWorld = (
   tidying: Tidying,
@@ -129,6 +137,7 @@ const worldAt = (root: string, project: string, changes: Changes): TestWorld => 
     PATH: process.env['PATH'],
     HOME: join(root, 'home'),
     TMPDIR: temporary,
+    XDG_CACHE_HOME: cache,
     USER: 'ana',
     STINT_HOST: 'desk',
     STINT_NOW: changes.now ?? noon,
