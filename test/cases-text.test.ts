@@ -681,6 +681,20 @@ test('N07: git sees nothing of ours over all verbs, and what the user ignores st
   assert.deepEqual(bytesOf(world), before, 'readers and refusals change no byte');
 });
 
+test('N07: outside of the project nothing is written but what Node keeps of the program in the cache folder', (context) => {
+  const world = reviewIn(context, 'synthesis').with({ env: { XDG_CACHE_HOME: undefined } });
+  completeRound(world);
+  world.answer('finish');
+  world.answer('doctor');
+  assert.deepEqual(sorted(readdirSync(world.root)), ['home', 'project', 'tmp']);
+  assert.deepEqual(readdirSync(world.temporary), []);
+  const kept = Object.keys(treeOf(join(world.root, 'home'), (path) => path.startsWith(join('.cache', 'stint'))));
+  assert.deepEqual(
+    kept.filter((path) => path !== '.cache'),
+    [],
+  );
+});
+
 test('N07: a folder for sessions that was there before is left as it is', (context) => {
   const world = createWorld(context);
   world.write('.ocr/.gitignore', 'sessions/\n');
@@ -787,10 +801,7 @@ test(
       assert.equal(world.answer('list').total, 0);
       const { status, stdout, stderr } = world.run('begin', 'review');
       assert.deepEqual([status, stdout], [6, '']);
-      assert.match(
-        world.scrub(stderr),
-        /^stint: The store folder cannot be written: ROOT\/project\/\.stint .*--store/s,
-      );
+      assert.match(world.scrub(stderr), /^stint: The store folder cannot be used: ROOT\/project\/\.stint .*--store/s);
       assert.equal(existsSync(world.path('.stint')), false);
       assert.equal(world.run('begin', 'review', '--store', world.temporary).status, 0, 'the way out works');
       assert.equal(world.answer('list', '--store', world.temporary).total, 1);

@@ -183,7 +183,7 @@ for (const [what, data] of [
     const before = dumpStore(world)['event'];
     for (const args of [
       ['advance', 'analysis', '--session', name],
-      ['note', 'x', '--session', name],
+      ['finish', '--abort', '--session', name],
       ['begin', 'review', '--name', name],
     ]) {
       const outcome = world.run(...args);

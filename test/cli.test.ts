@@ -27,7 +27,7 @@ test('a review is walked from its begin through two rounds to its end, and every
   const world = createWorld(context);
   const say = createTranscript(world);
 
-  assert.equal(say('list'), lines('no open sessions', 'next: stint begin review, or stint list --all'));
+  assert.equal(say('list'), lines('no open sessions', 'next: stint begin KIND, or stint list --all'));
   assert.equal(
     say('begin', 'review'),
     lines(
@@ -58,7 +58,7 @@ test('a review is walked from its begin through two rounds to its end, and every
     lines(
       `review:${name}  active`,
       'position                reviews (4/8), round 1',
-      'complete                open_no_artifact',
+      'completeness            open_no_artifact',
       'missing                 round 1 is not completed (still to come: aggregation, discourse, synthesis)',
       'branch                  main',
       'updated                 2026-03-17T12:06:00.000Z',
@@ -165,7 +165,7 @@ test('a review is walked from its begin through two rounds to its end, and every
     lines(
       `review:${name}  completed`,
       'position                complete (8/8), round 2',
-      'complete                complete',
+      'completeness            complete',
       'branch                  main',
       'updated                 2026-03-17T12:21:00.000Z',
       `not there               ${folder}/discovered-standards.md`,
@@ -188,7 +188,7 @@ test('a review is walked from its begin through two rounds to its end, and every
       '\n',
     ),
   );
-  assert.equal(say('doctor'), lines('healthy: 1 sessions, 21 events in ROOT/project/.stint/stint.db'));
+  assert.equal(say('doctor'), lines('healthy: 1 session, 21 events in ROOT/project/.stint/stint.db'));
   assert.equal(say('rebuild'), lines(`review:${name}  as its events say  0 files written`));
 });
 
@@ -206,7 +206,7 @@ test('an aborted review says so, and its reason with it', (context) => {
   assert.deepEqual(say('status', name).split('\n').slice(0, 3), [
     `review:${name}  aborted (the change was withdrawn)`,
     'position                context (1/8), round 1',
-    'complete                closed_without_artifact',
+    'completeness            closed_without_artifact',
   ]);
 });
 

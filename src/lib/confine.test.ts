@@ -134,14 +134,14 @@ test('whatever is answered is inside, and asking again with it gives the same', 
 });
 
 test('a path that comes into being while it is looked at is not taken for one that leads out', (context) => {
-  const root = mkdtempSync(join(tmpdir(), 'stint-confine-'));
-  context.after(() => rmSync(root, { recursive: true, force: true }));
+  const folder = mkdtempSync(join(tmpdir(), 'stint-confine-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
   const maker = spawn(process.execPath, [
     '-e',
-    `const fs = require('node:fs'); const path = ${JSON.stringify(join(root, 'a'))};
+    `const fs = require('node:fs'); const path = ${JSON.stringify(join(folder, 'a'))};
      for (let end = Date.now() + 1500; Date.now() < end; ) { fs.mkdirSync(path); fs.rmdirSync(path); }`,
   ]);
   context.after(() => maker.kill());
   for (const end = Date.now() + 1500; Date.now() < end;)
-    assert.equal(confine(root, 'a/b'), join(realpathSync(root), 'a/b'));
+    assert.equal(confine(folder, 'a/b'), join(realpathSync(folder), 'a/b'));
 });

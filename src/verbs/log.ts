@@ -19,7 +19,11 @@ export const log = defineVerb({
     reads: async (world, { session, limit }) => {
       const row = await resolve(world, session);
       if (!row.ok) return err({ refusal: row.error });
-      const events = await world.store.events(row.value.key, limit === undefined ? {} : { last: limit });
+      const events = await world.store.events(row.value.key, {
+        // What is written meanwhile is not part of this answer.
+        until: row.value.seq,
+        ...(limit === undefined ? {} : { last: limit }),
+      });
       return ok({
         session: row.value.key,
         session_id: row.value.name,

@@ -23,7 +23,7 @@ export const show = defineVerb({
       if (!row.ok) return err({ refusal: row.error });
       const session = await sessionAt(world.store, row.value.key, at);
       if (!session.ok) return err({ refusal: session.error });
-      const events = await world.store.events(row.value.key, at === undefined ? {} : { until: at });
+      const events = await world.store.events(row.value.key, { until: at ?? session.value.row.seq });
       const folder = world.kinds.get(row.value.kind)?.folder(row.value.name) ?? '';
       return ok({
         ...(at === undefined ? {} : { at }),

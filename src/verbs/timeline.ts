@@ -20,7 +20,7 @@ export const timeline = defineVerb({
       const kind = findKind(world.kinds, row.value.kind);
       if (!kind.ok) return err({ refusal: kind.error });
       const { key } = row.value;
-      const events = await world.store.events(key, { lifecycleOnly: true });
+      const events = await world.store.events(key, { lifecycleOnly: true, until: row.value.seq });
       const spans = spansOf(kind.value, key, events, world.caller.now);
       return ok({
         session: key,

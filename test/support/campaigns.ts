@@ -175,7 +175,7 @@ export const killVerbs = async (tidying: Tidying, kills: number): Promise<KillSu
       const request = `kill-${count}`;
       const before = storedEvents(world);
       const duration = usual.get(step.args[0] ?? '') ?? 100;
-      const outcome = await runKilled(world, step, request, duration * spread(count) * 1.1);
+      const outcome = await runKilled(world, step, request, duration * spread(count) * 1.25);
       const survived = assertSurvived(world, step, request, outcome, before, count % 2 === 0 ? 'retry' : 'list');
       if (survived.wasAcknowledged) acknowledged += 1;
       else if (survived.wasCommitted) committedUnanswered += 1;
@@ -197,7 +197,7 @@ export const killFirstBegins = async (tidying: Tidying, kills: number): Promise<
     const world = createWorld(tidying);
     const step = cycleOf('first')[0];
     assert.ok(step !== undefined);
-    const outcome = await runKilled(world, step, 'first', duration * spread(count) * 1.1);
+    const outcome = await runKilled(world, step, 'first', duration * spread(count) * 1.25);
     const survived = assertSurvived(world, step, 'first', outcome, [], count % 2 === 0 ? 'retry' : 'list');
     if (survived.wasAcknowledged) acknowledged += 1;
     else if (survived.wasCommitted) committedUnanswered += 1;
