@@ -7,7 +7,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 /** The user's cache folder, if it is the user's own: what lies there is run. */
 const cacheFolder = (): string | undefined => {
   const { XDG_CACHE_HOME: cache, HOME: home, LOCALAPPDATA: local } = process.env;
-  const base = [cache, local, home].find((name) => name !== undefined && name !== '');
+  const base = [cache, local, home].find((name) => name !== undefined && /^(?:\/|[A-Za-z]:)/.test(name));
   if (base === undefined) return undefined;
   const { statSync } = process.getBuiltinModule('node:fs');
   const folder = base === home ? `${home}/.cache/stint` : `${base}/stint`;

@@ -61,7 +61,7 @@ export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> =>
       kinds: [...builtinKinds, ...(options.kinds ?? [])],
       now,
     },
-    'writes',
+    'make',
   );
   if (!workplace.ok) return workplace;
   const actor = options.actor ?? `${userInfo().username}@${hostname()}`;

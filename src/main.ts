@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { fstatSync } from 'node:fs';
 import { kinds } from './kinds/registry.gen.ts';
+import { OutputFailure } from './surfaces/cli/output.ts';
 import { runCommandLine } from './surfaces/cli/run.ts';
 import { allVerbs } from './surfaces/verbs.ts';
 import { version } from './version.gen.ts';
@@ -78,8 +79,12 @@ const main = async (): Promise<void> => {
 };
 
 main().catch((error: unknown) => {
+  if (error instanceof OutputFailure) {
+    process.stderr.write(`stint: the answer could not be written (${error.message}); what was asked for is done.\n`);
+    return finish(6);
+  }
   process.stderr.write(
     `stint: a bug of ours: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );
-  finish(1);
+  return finish(1);
 });

@@ -216,10 +216,12 @@ test('readers never see a state that was not: what show and log print agrees wit
   };
   const readers = Promise.allSettled([read(), read(), read()]);
   try {
-    for (let count = 0; count < 10; count += 1) {
-      const notes = ['one', 'two', 'three'].map(async (text) => world.start('note', text, '--json').outcome);
-      answersOf(await Promise.all(notes), 'note');
-    }
+    await Promise.all(
+      ['one', 'two', 'three'].map(async (text) => {
+        for (let count = 0; count < 15; count += 1)
+          assertAnswer(await world.start('note', text, '--json').outcome, 'note');
+      }),
+    );
   } finally {
     writing.abort();
   }

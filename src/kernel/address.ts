@@ -56,13 +56,19 @@ export const resolve = async (
           known[0] === undefined
             ? `stint begin ${[...world.kinds.keys()][0] ?? 'KIND'}`
             : `name one with --session, for example --session ${known[0].key}`,
-        candidates: known.map((row) => row.key),
+        candidates: known.slice(0, mostCandidates).map((row) => row.key),
       }),
     );
   }
-  if (others.length > 0) return err(refuseSeveral('Several sessions are open in this checkout.', here));
-  return ok(only);
+  if (others.length === 0) return ok(only);
+  // Of several, the one that is about the branch that is checked out here is meant.
+  const [own, ...more] = here.filter((row) => row.branch === world.places.here.branch);
+  if (own !== undefined && more.length === 0) return ok(own);
+  return err(refuseSeveral('Several sessions are open in this checkout.', here));
 };
+
+/** Most sessions that a refusal lists. */
+const mostCandidates = 20;
 
 const legalAddress = '<kind>:<name>, a bare name, or the first characters (at least 4) of one';
 
@@ -109,5 +115,5 @@ const refuseSeveral = (message: string, rows: readonly SessionRow[]): Refusal =>
   refuse('ambiguous', message, {
     expected: 'one session',
     hint: `name one with --session, for example --session ${rows[0]?.key}`,
-    candidates: rows.map((row) => row.key),
+    candidates: rows.slice(0, mostCandidates).map((row) => row.key),
   });

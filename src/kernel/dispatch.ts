@@ -35,13 +35,14 @@ export const dispatch = async <Answer extends JsonObject>(
 ): Promise<Result<JsonObject, Refusal>> => {
   const { store, caller } = world;
   if (store.readOnly !== undefined) return err(store.readOnly);
-  const place = world.places.claim();
-  if (!place.ok) return place;
   const id = caller.requestId ?? caller.freshId();
 
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     const order = await plan();
     if (!order.ok) return order;
+    // Only an order that is good makes a place where there is none.
+    const place = caller.dryRun ? ok(world.places.here.id ?? 'not made yet') : world.places.claim();
+    if (!place.ok) return place;
     const { keys, guards = [], journalOnly = false, decide, answer } = order.value;
     const outcome = await store.commit({
       keys,

@@ -4,7 +4,7 @@ import { standingText, textAt } from './answer.ts';
 import { orderOne, standingOf } from './dispatch.ts';
 import { flag, optionalCount, sessionField } from './fields.ts';
 import { decideCommand } from './lifecycle.ts';
-import { metaPathOf, finalPathOf, type PhaseWorkflow } from './phases.ts';
+import { completedWhere, finalPathOf, metaPathOf, type PhaseWorkflow } from './phases.ts';
 import { refuse } from './refusal.ts';
 import { defineVerb, type Verb } from './verb.ts';
 import { withoutUndefined } from '../lib/json.ts';
@@ -56,7 +56,8 @@ export const completionVerb = (workflow: PhaseWorkflow): Verb => {
               ),
             (after) => ({
               ...standingOf(after),
-              [cycle.field]: round,
+              // The round that was asked about, which is complete, also where the session has gone on.
+              ...completedWhere(workflow, round),
               ...(checked.ok ? checked.value.summary : {}),
               meta_path: metaPathOf(workflow, name, round),
             }),

@@ -215,16 +215,23 @@ const decide = (
       // A completed round is followed by the next one; one that was left goes on in the phase where it was left.
       return ok(isDone(currentOf(state)) ? [startRound(workflow, state, roundOf(state) + 1)] : []);
     case 'advance':
-      return common?.status === 'active' ? advance(workflow, state, command) : err(refuseWithout(workflow, common));
+      return common?.status === 'active'
+        ? advance(workflow, state, command, common)
+        : err(refuseWithout(workflow, common));
     case 'complete':
       return complete(workflow, state, command, common);
   }
 };
 
-const advance = (workflow: PhaseWorkflow, state: PhaseState, wish: Advance): Result<readonly PhaseEvent[], Refusal> => {
+const advance = (
+  workflow: PhaseWorkflow,
+  state: PhaseState,
+  wish: Advance,
+  common: Common,
+): Result<readonly PhaseEvent[], Refusal> => {
   const from = indexOf(workflow, state.phase);
   const round = roundOf(state);
-  const moves = legalMoves(workflow, state);
+  const moves = legalMoves(workflow, state, common);
   const illegal = (message: string, more: Parameters<typeof refuse>[2] = {}): Result<never, Refusal> =>
     err(
       refuse('illegal-transition', message, {
@@ -306,14 +313,14 @@ const complete = (
         hint:
           common?.status === 'closed'
             ? reopenCommand(common)
-            : `stint advance ${firstOf(workflow).name} --round ${current + 1}`,
+            : `stint advance ${firstOf(workflow).name} --round ${current + 1}${common === undefined ? '' : ` --session ${common.key}`}`,
       }),
     );
   }
   if (wanted !== current || round === undefined) {
     return err(
       refuse('illegal-transition', `Only the current ${cycle.field} (${current}) can be completed, not ${wanted}.`, {
-        legal: [`stint ${completion.verb} --round ${current}`],
+        legal: legalMoves(workflow, state, common),
       }),
     );
   }
@@ -328,7 +335,7 @@ const complete = (
           faults: remainingOf(workflow, state)
             .slice(0, -1)
             .map((phase) => `not entered yet: ${phase}`),
-          legal: legalMoves(workflow, state),
+          legal: legalMoves(workflow, state, common),
         },
       ),
     );
@@ -352,8 +359,8 @@ const viewOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): Kin
   const done = isDone(current);
   const remaining = remainingOf(workflow, state);
   return {
-    position: `${state.phase} (${index + 1}/${workflow.phases.length}), ${cycle.field} ${round}`,
-    where: { phase: state.phase, phase_number: index + 1, [cycle.field]: round },
+    position: positionOf(workflow, index, round),
+    where: whereOf(workflow, index, round),
     fields: {
       workflow_type: workflow.name,
       current_phase: state.phase,
@@ -448,8 +455,23 @@ const enter = (round: number, phase: Phase, index: number): PhaseEvent => ({
   phase_number: index + 1,
 });
 
+const positionOf = (workflow: PhaseWorkflow, index: number, round: number): string =>
+  `${workflow.phases[index]?.name ?? ''} (${index + 1}/${workflow.phases.length}), ${workflow.cycle.field} ${round}`;
+
+const whereOf = (workflow: PhaseWorkflow, index: number, round: number): JsonObject => ({
+  phase: workflow.phases[index]?.name ?? '',
+  phase_number: index + 1,
+  [workflow.cycle.field]: round,
+});
+
+/** Where a round stands that is complete. */
+export const completedWhere = (workflow: PhaseWorkflow, round: number): JsonObject => {
+  const last = workflow.phases.length - 1;
+  return { ...whereOf(workflow, last, round), position: positionOf(workflow, last, round) };
+};
+
 /** The moves that are legal now, as commands. */
-const legalMoves = (workflow: PhaseWorkflow, state: PhaseState): readonly string[] => {
+const legalMoves = (workflow: PhaseWorkflow, state: PhaseState, common: Common | undefined): readonly string[] => {
   const index = indexOf(workflow, state.phase);
   const moves: string[] = [];
   const next = workflow.phases[index + 1];
@@ -459,7 +481,8 @@ const legalMoves = (workflow: PhaseWorkflow, state: PhaseState): readonly string
     if (next.skippable === true) moves.push(`stint advance --skip ${next.name} --reason R`);
   }
   moves.push(`stint advance ${firstOf(workflow).name} --round ${roundOf(state) + 1}`);
-  return moves;
+  // Each names its session: what is suggested must never move another one.
+  return common === undefined ? moves : moves.map((move) => `${move} --session ${common.key}`);
 };
 
 const refuseWithout = (workflow: PhaseWorkflow, common: Common | undefined): Refusal =>

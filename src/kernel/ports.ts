@@ -171,9 +171,9 @@ export interface Store {
   readonly mirrorDigests: (place: string, path: string) => Promise<readonly string[]>;
   /**
    * Runs `write` while nobody else writes mirrors, if the record is still the newest; keeps the stamp that it returns.
-   * Answers whether it ran.
+   * Answers whether it ran. Who does not `wait` gives up where somebody else is writing.
    */
-  readonly settleMirror: (record: MirrorRecord, write: () => string | null) => Promise<boolean>;
+  readonly settleMirror: (record: MirrorRecord, write: () => string | null, wait: boolean) => Promise<boolean>;
   /** Makes rows, views and mirror records anew from the events of a session; answers whether anything differed. */
   readonly rebuild: (key: string) => Promise<Result<boolean, Refusal>>;
   /** The keys of sessions whose events are there, but whose row is not. */
@@ -213,7 +213,7 @@ export interface Place {
   readonly root: string;
   readonly worktree: string;
   readonly branch: string | null;
-  /** What a session without a branch is named after: the commit of a detached head, else the folder. */
+  /** What a session without a branch is named after: the folder. */
   readonly label: string;
 }
 

@@ -47,6 +47,8 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly positionals?: readonly (keyof v.InferOutput<Schema> & string)[];
   /** Fields that do not go together, as a sentence; asked before anything is read. */
   readonly contradiction?: (input: v.InferOutput<Schema>) => string | undefined;
+  /** Whether it may make a store where there is none. */
+  readonly creates?: boolean;
   readonly payload?: PayloadRule;
   readonly does: VerbBody<v.InferOutput<Schema>>;
   /** The answer for a person: short aligned lines, and what to do next. */
@@ -77,6 +79,8 @@ export interface Verb {
   readonly input: InputSchema;
   readonly positionals: readonly string[];
   readonly access: 'reads' | 'writes' | 'maintains';
+  /** Whether it may make a store where there is none. */
+  readonly creates: boolean;
   readonly payload: PayloadRule | undefined;
   readonly text: (answer: JsonObject) => string;
   /** Checks the input before anything is looked up, and gives back the call to be made. */
@@ -177,6 +181,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     examples: definition.examples,
     input: definition.input,
     positionals: definition.positionals ?? [],
+    creates: definition.creates ?? false,
     access: 'writes' in does ? 'writes' : 'maintains' in does ? 'maintains' : 'reads',
     payload: definition.payload,
     text: definition.text,

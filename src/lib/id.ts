@@ -35,7 +35,8 @@ const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 /** A ULID (https://github.com/ulid/spec): 26 characters, sortable by time (milliseconds since 1970), 80 random bits. */
 export const ulid = (milliseconds: number): string => {
   let time = '';
-  let left = milliseconds;
+  // Times before 1970 have no ULID; the id is then only as good as its random part.
+  let left = Math.max(0, milliseconds);
   while (time.length < 10) {
     time = alphabet.charAt(left % 32) + time;
     left = Math.floor(left / 32);

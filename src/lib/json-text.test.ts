@@ -34,3 +34,9 @@ test('nesting is limited, so that nothing that walks a value overflows', () => {
   assert.match(faultOf(nested(deepest + 1)), /nested deeper/);
   assert.match(faultOf(nested(100_000)), /nested deeper|not JSON/);
 });
+
+test('a number beyond all bounds and a key that stands twice are faults: nothing is guessed', () => {
+  assert.match(faultOf('{"a": [1, -1e999]}'), /too large/);
+  assert.equal(faultOf('{"a": 1,\n "b": {"a": 2}, "a": 3}'), 'has one key twice in an object, at line 2, column 17');
+  assert.ok('value' in parseJson('{"a": {"a": 1}, "b": {"a": 1}}'));
+});

@@ -1,4 +1,4 @@
-import { parse, type ParseError } from 'jsonc-parser';
+import { parse, visit, type ParseError } from 'jsonc-parser';
 import type { Json } from './canonical-json.ts';
 
 /** The deepest nesting that is accepted. */
@@ -11,12 +11,50 @@ export const deepest = 100;
 export const parseJson = (text: string): { readonly value: Json } | { readonly fault: string } => {
   try {
     const value: Json = JSON.parse(text);
-    return depthExceeds(value, deepest) ? { fault: `is nested deeper than ${deepest} levels` } : { value };
+    const fault = shapeFault(value);
+    if (fault !== undefined) return { fault };
+    const repeated = repeatedKey(text);
+    return repeated === undefined
+      ? { value }
+      : { fault: `has one key twice in an object, at ${placeText(text, repeated)}` };
   } catch {
     // The engine's own message seldom says where.
-    const { line, column } = placeOf(text, faultOffset(text));
-    return { fault: `is not JSON at line ${line}, column ${column}` };
+    return { fault: `is not JSON at ${placeText(text, faultOffset(text))}` };
   }
+};
+
+/** What JSON may hold and a payload may not: numbers beyond all bounds, and nesting that would overflow. */
+const shapeFault = (value: Json): string | undefined => {
+  let level: Json[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (level.some((item) => typeof item === 'number' && !Number.isFinite(item)))
+      return 'holds a number that is too large';
+    const next: Json[] = [];
+    for (const item of level) {
+      if (typeof item === 'object' && item !== null) for (const member of Object.values(item)) next.push(member);
+    }
+    if (depth === deepest && level.some((item) => typeof item === 'object' && item !== null)) {
+      return `is nested deeper than ${deepest} levels`;
+    }
+    level = next;
+  }
+  return undefined;
+};
+
+/** Where a key stands for the second time in its object: the engine would silently keep the last one. */
+const repeatedKey = (text: string): number | undefined => {
+  const open: Set<string>[] = [];
+  let found: number | undefined;
+  visit(text, {
+    onObjectBegin: () => void open.push(new Set()),
+    onObjectEnd: () => void open.pop(),
+    onObjectProperty: (key, offset) => {
+      const keys = open.at(-1);
+      if (keys?.has(key) === true) found ??= offset;
+      keys?.add(key);
+    },
+  });
+  return found;
 };
 
 const faultOffset = (text: string): number => {
@@ -29,16 +67,7 @@ const faultOffset = (text: string): number => {
   return errors[0]?.offset ?? text.length;
 };
 
-const placeOf = (text: string, offset: number): { readonly line: number; readonly column: number } => {
+const placeText = (text: string, offset: number): string => {
   const before = text.slice(0, offset).split('\n');
-  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
-};
-
-const depthExceeds = (value: Json, limit: number): boolean => {
-  let level: readonly Json[] = [value];
-  for (let depth = 0; depth < limit; depth += 1) {
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
-    if (level.length === 0) return false;
-  }
-  return level.some((item) => typeof item === 'object' && item !== null);
+  return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 };

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Kinds } from '../kernel/kind.ts';
 import type { MirrorRecord, Places, Store } from '../kernel/ports.ts';
@@ -23,7 +23,8 @@ export interface MirrorState {
 
 /**
  * Brings the mirrors of a session up to date after a writing verb, and with them every mirror that an interrupted verb has
- * left unwritten. A failure never fails the verb: it is answered as a warning, and the next verb tries again.
+ * left unwritten. A failure never fails the verb: it is answered as a warning, and the next verb tries again. Without
+ * sessions, after a reading verb, nobody is waited for.
  */
 export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[]): Promise<readonly string[]> => {
   const warnings: string[] = [];
@@ -36,7 +37,7 @@ export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[
   };
   for (const session of sessions) await attempt(`the folder of ${session}`, async () => makeFolder(world, session));
   for (const record of await world.store.mirrors(sessions))
-    await attempt(record.path, async () => syncMirror(world, record));
+    await attempt(record.path, async () => syncMirror(world, record, sessions.length > 0));
   return warnings;
 };
 
@@ -64,7 +65,7 @@ const stateOf = (wanted: string, found: string | null, history: readonly string[
   return found === null ? 'missing' : 'stale';
 };
 
-const syncMirror = async (world: MirrorWorld, record: MirrorRecord): Promise<readonly string[]> => {
+const syncMirror = async (world: MirrorWorld, record: MirrorRecord, wait: boolean): Promise<readonly string[]> => {
   const path = await pathOf(world, record);
   if (path === undefined)
     return [`${record.path} was not written: a link leads out of the checkout, or a file is where a folder should be`];
@@ -73,17 +74,21 @@ const syncMirror = async (world: MirrorWorld, record: MirrorRecord): Promise<rea
   const content = await contentOf(world, record);
   const history = await world.store.mirrorDigests(record.place, record.path);
   const warnings: string[] = [];
-  await world.store.settleMirror(record, () => {
-    const found = digestOf(path);
-    if (found === undefined) throw new Error('it is no regular file');
-    const action = planMirror(record.digest, found, history);
-    if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found));
-    if (action !== 'keep') {
-      removeStaleTemps(dirname(path));
-      writeFileAtomic(path, content);
-    }
-    return stampOf(path);
-  });
+  await world.store.settleMirror(
+    record,
+    () => {
+      const found = digestOf(path);
+      if (found === undefined) throw new Error('it is no regular file');
+      const action = planMirror(record.digest, found, history);
+      if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found));
+      if (action !== 'keep') {
+        removeStaleTemps(dirname(path));
+        writeFileAtomic(path, content);
+      }
+      return stampOf(path);
+    },
+    wait,
+  );
   return warnings;
 };
 
@@ -133,7 +138,10 @@ const stampOf = (path: string): string | null => {
 /** The digest of a file; null where there is none, undefined where it cannot be read. */
 const digestOf = (path: string): string | null | undefined => {
   try {
-    return sha256Bytes(readFileSync(path));
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return null;
+    // Opening anything else, a pipe for example, could wait for ever.
+    return found.isFile() ? sha256Bytes(readFileSync(path)) : undefined;
   } catch (error) {
     return errnoCode(error) === 'ENOENT' ? null : undefined;
   }

@@ -219,10 +219,10 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     assert.ok(first !== undefined);
     assert.deepEqual([first.path, first.source, first.stamp], ['tallies/a.txt', 2, null]);
     await add(store, 'a', 8);
-    assert.equal(await store.settleMirror(first, () => 'never'), false);
+    assert.equal(await store.settleMirror(first, () => 'never', true), false);
     const [second] = await store.mirrors(['tally:a']);
     assert.ok(second !== undefined && second.source === 3);
-    assert.equal(await store.settleMirror(second, () => 'stamp'), true);
+    assert.equal(await store.settleMirror(second, () => 'stamp', false), true);
     assert.deepEqual(await store.mirrors([]), []);
     assert.equal((await store.mirrors(['tally:a']))[0]?.stamp, 'stamp');
     assert.deepEqual(await store.mirrorDigests('here', 'tallies/a.txt'), [second.digest, first.digest]);

@@ -90,6 +90,14 @@ const pause = (milliseconds: number): void => {
 
 /** A file that lost its content in a power cut may be full of NULs instead of empty. */
 const readId = (path: string): Result<string | null, FileProblem> => {
+  try {
+    // Reading a pipe would wait for ever.
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found !== undefined && !found.isFile() && !found.isDirectory())
+      return err({ path, problem: 'is no file', code: null });
+  } catch (error) {
+    return err(fileProblem(path, error));
+  }
   const text = readTextFile(path);
   if (!text.ok) return text.error.code === 'ENOENT' ? ok(null) : text;
   const lines = text.value.replaceAll('\0', '').split(/\r\n|\r|\n/);
@@ -108,7 +116,9 @@ export const prepareFolder = (folder: string): Result<void, FileProblem> => {
   const ignore = join(folder, '.gitignore');
   let path = folder;
   try {
-    if ((statSync(ignore, { throwIfNoEntry: false })?.size ?? 0) > 0) return done;
+    const found = statSync(ignore, { throwIfNoEntry: false });
+    if (found !== undefined && !found.isFile()) return err({ path: ignore, problem: 'is no file', code: null });
+    if ((found?.size ?? 0) > 0) return done;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     path = ignore;
     // Not atomic on purpose: two writers write the same, and what a crash leaves empty is written again next time.

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { err, ok, type Result } from '../lib/result.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { listCheckouts, type Checkout } from './checkout.ts';
-import { ensurePlace, readPlace } from './place.ts';
+import { ensurePlace, readPlace, tidyPlace } from './place.ts';
 
 /** The places of a project, seen from one checkout. The other checkouts are only looked for when a session is not from here. */
 export const createPlaces = (checkout: Checkout, freshId: () => string): Result<Places, Refusal> => {
@@ -15,8 +15,9 @@ export const createPlaces = (checkout: Checkout, freshId: () => string): Result<
     id: read.value,
     root: checkout.root,
     worktree: checkout.worktree,
-    branch: checkout.branch,
-    label: checkout.head?.slice(0, 12) ?? basename(checkout.root),
+    // A detached head is about its commit, so that work on another commit is not taken for it.
+    branch: checkout.branch ?? (checkout.head === null ? null : `detached-${checkout.head.slice(0, 12)}`),
+    label: basename(checkout.root),
   };
   let others: readonly Place[] | undefined;
   const all = (): readonly Place[] => {
@@ -33,6 +34,7 @@ export const createPlaces = (checkout: Checkout, freshId: () => string): Result<
   return ok({
     here,
     claim: () => {
+      tidyPlace(checkout.placeFolder);
       if (claimed !== null) return ok(claimed);
       const made = ensurePlace(checkout.placeFolder, freshId());
       if (!made.ok) {
@@ -58,11 +60,16 @@ export const createPlaces = (checkout: Checkout, freshId: () => string): Result<
 
 /** A folder that cannot be used, as a refusal that names it and the way out. */
 export const refuseFolder = ({ path, problem, code }: FileProblem): Refusal =>
-  code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
-    ? refuse('invariant-unmet', `The store folder cannot be used: ${path} ${problem}.`, {
-        expected: 'a store folder that this process may read and write',
-        hint: 'change the rights of the folder, or name another store with --store or STINT_STORE',
+  code === 'ENOSPC' || code === 'EDQUOT'
+    ? refuse('invariant-unmet', `There is no room left: ${path} ${problem}.`, {
+        expected: 'free space on that disk',
+        hint: 'make room and run the same command again',
       })
-    : refuse('damaged', `${path} ${problem}.`, {
-        hint: 'put it right, or name another store with --store or STINT_STORE',
-      });
+    : code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
+      ? refuse('invariant-unmet', `The store folder cannot be used: ${path} ${problem}.`, {
+          expected: 'a store folder that this process may read and write',
+          hint: 'change the rights of the folder, or name another store with --store or STINT_STORE',
+        })
+      : refuse('damaged', `${path} ${problem}.`, {
+          hint: 'put it right, or name another store with --store or STINT_STORE',
+        });

@@ -32,12 +32,17 @@ export const rebuild = defineVerb({
         const rebuilt = await world.store.rebuild(key);
         const before = await inspectMirrors(world, key);
         warnings.push(...(await syncMirrors(world, [key])));
-        const right = new Set((await inspectMirrors(world, key)).filter(isCurrent).map(({ path }) => path));
+        const after = await inspectMirrors(world, key);
+        const right = new Set(after.filter(isCurrent).map(({ path }) => path));
         const files = before
           .filter((mirror) => !isCurrent(mirror) && right.has(mirror.path))
           .map(({ record }) => record.path);
         if (!rebuilt.ok)
-          problems.push(refuse(rebuilt.error.code, `${key}: ${rebuilt.error.message}.`, { hint: 'stint doctor' }));
+          problems.push(
+            refuse(rebuilt.error.code, `${key}: ${rebuilt.error.message.replace(/\.$/, '')}.`, {
+              hint: 'stint doctor',
+            }),
+          );
         sessions.push({
           session: key,
           rebuilt: rebuilt.ok && rebuilt.value,

@@ -47,7 +47,7 @@ export const sessionToStored = (
     before !== undefined && added === undefined
       ? before
       : projectionsOf(session, before, (before?.tailBytes ?? 0) + (added ?? 0));
-  return {
+  const row = {
     key: common.key,
     kind: common.kind,
     name: common.name,
@@ -63,7 +63,6 @@ export const sessionToStored = (
     revision: common.revision,
     hash: session.hash,
     common: commonText,
-    checksum: checksumOf(session.hash, commonText, projections.view),
     position: projections.position,
     view: projections.view,
     viewVersion: projections.viewVersion,
@@ -73,6 +72,7 @@ export const sessionToStored = (
     snapshotChecksum: projections.snapshotChecksum,
     tailBytes: projections.tailBytes,
   };
+  return { ...row, checksum: checksumOf(row) };
 };
 
 type Projections = Pick<
@@ -122,11 +122,33 @@ const snapshotOf = (
   };
 };
 
-const checksumOf = (hash: string, common: string, view: string): number => checksum(hash, common, view);
+/** Covers the projections and the columns that are made of them. */
+const checksumOf = (row: Omit<StoredSession, 'checksum'>): number =>
+  checksum(
+    row.hash,
+    row.common,
+    row.view,
+    [
+      row.key,
+      row.kind,
+      row.name,
+      row.status,
+      row.outcome,
+      row.branch,
+      row.place,
+      row.worktree,
+      row.position,
+      row.startedAt,
+      row.updatedAt,
+      row.closedAt,
+      row.seq,
+      row.revision,
+    ].join('\n'),
+  );
 
 /** Whether the projections of a row are what was written, by a program with the same shapes. */
 export const isIntact = (stored: StoredSession, kind: Kind): boolean =>
-  stored.viewVersion === viewVersionOf(kind) && stored.checksum === checksumOf(stored.hash, stored.common, stored.view);
+  stored.viewVersion === viewVersionOf(kind) && stored.checksum === checksumOf(stored);
 
 /** The session of a row before its tail: thawed where a snapshot holds, else empty; undefined where the row is not intact. */
 export const storedToSession = (
@@ -143,6 +165,12 @@ export const storedToSession = (
   const snapshot: Json = JSON.parse(stored.snapshot);
   return { session: { ...base, folded: kind.thaw(snapshot) }, after: stored.snapshotSeq };
 };
+
+/** Whether a row says what a freshly made one says; how far its snapshot reaches is its own affair, if it is usable. */
+export const saysTheSame = (stored: StoredSession, fresh: StoredSession, kind: Kind): boolean =>
+  isIntact(stored, kind) &&
+  stored.checksum === fresh.checksum &&
+  (stored.snapshot === null ? stored.snapshotSeq === 0 : storedToSession(stored, kind)?.after === stored.snapshotSeq);
 
 /** The common state of a row whose checksum holds. */
 export const parseCommon = (stored: StoredSession): Common => JSON.parse(stored.common);

@@ -3,14 +3,14 @@ import { join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
 import { StoreFailure, type Caller, type Places, type Store } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
-import type { PreparedCall, Verb, VerbRefusal, World } from '../kernel/verb.ts';
+import type { PreparedCall, VerbRefusal, World } from '../kernel/verb.ts';
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { fileProblem } from '../lib/atomic-file.ts';
 import { ulid } from '../lib/id.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { syncMirrors } from '../mirror/sync.ts';
 import { findCheckout, pathFromUri } from '../store/checkout.ts';
-import { prepareFolder, tidyPlace } from '../store/place.ts';
+import { prepareFolder } from '../store/place.ts';
 import { createPlaces, refuseFolder } from '../store/places.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { files } from './files.ts';
@@ -33,10 +33,15 @@ export interface Workplace {
   readonly places: Places;
   readonly now: () => string;
   readonly freshId: () => string;
+  /** Whether there is a store already. */
+  readonly exists: boolean;
 }
 
-/** Finds the checkout and opens its store. Only a verb that writes may make a store where there is none. */
-export const openWorkplace = (location: Location, access: Verb['access']): Result<Workplace, Refusal> => {
+/** Finds the checkout and opens its store. Where there is none, it is made, or reads as empty; one that was named must be there. */
+export const openWorkplace = (
+  location: Location,
+  missing: 'make' | 'read-empty' | 'refuse-named',
+): Result<Workplace, Refusal> => {
   const cwd = pathOf(location.cwd);
   const checkout = findCheckout(cwd);
   if (!checkout.ok) return err(refuseFolder(checkout.error));
@@ -44,22 +49,22 @@ export const openWorkplace = (location: Location, access: Verb['access']): Resul
   const places = createPlaces(checkout.value, freshId);
   if (!places.ok) return places;
 
-  const create = access === 'writes';
   const path = storePath(location.store, cwd, checkout.value.storeFolder);
   if (!path.ok) return path;
   if (location.store === undefined) {
-    const prepared = create ? prepareFolder(checkout.value.storeFolder) : ok(undefined);
+    const prepared = missing === 'make' ? prepareFolder(checkout.value.storeFolder) : ok(undefined);
     if (!prepared.ok) return err(refuseFolder(prepared.error));
-  } else if (!create && !existsSync(path.value)) {
+  } else if (missing === 'refuse-named' && !existsSync(path.value)) {
     return err(
       refuse('not-found', `There is no store ${path.value}.`, { expected: 'the file of a store, or its folder' }),
     );
   }
-  if (create) tidyPlace(checkout.value.placeFolder);
   const kinds = new Map(location.kinds.map((kind) => [kind.name, kind]));
+  const exists = existsSync(path.value);
   try {
     return ok({
-      store: openSqliteStore(path.value, kinds, { create }),
+      exists,
+      store: openSqliteStore(path.value, kinds, { create: missing === 'make' }),
       kinds,
       places: places.value,
       now: location.now,

@@ -32,6 +32,7 @@ An open session answers with where it stands, and nothing changes. A closed one 
     fresh: flag('Abort the open session and start anew.'),
   }),
   positionals: ['kind'],
+  creates: true,
   does: {
     writes: async (world, input) => {
       const kind = findKind(world.kinds, input.kind);
@@ -39,9 +40,10 @@ An open session answers with where it stands, and nothing changes. A closed one 
       const illegal = input.name === undefined ? undefined : checkName(input.name, 'The name');
       if (illegal !== undefined) return err(illegal);
       if (input.branch?.trim() === '') return err(refuse('usage', 'begin: the branch must not be blank.'));
-      const choice = await choose(world, kind.value, input);
+      const branch = input.branch?.trim();
+      const choice = await choose(world, kind.value, { ...input, branch });
       if (!choice.ok) return choice;
-      return ok(orderOf(world, kind.value, choice.value, input.branch ?? world.places.here.branch));
+      return ok(orderOf(world, kind.value, choice.value, branch ?? world.places.here.branch));
     },
   },
   text: (answer) => `${answer['resumed'] === true ? 'goes on' : 'begun'}  ${standingText(answer)}`,
@@ -129,7 +131,7 @@ const familyOf = async (world: World, kind: Kind, base: string): Promise<readonl
     /^(?:-\d+)?$/.test(row.name.slice(base.length)),
   );
 
-/** `YYYY-MM-DD-<branch>`; a detached head goes by its commit, a folder without a repository by its own name. */
+/** `YYYY-MM-DD-<branch>`; a folder without a repository goes by its own name. */
 const defaultName = (world: World, branch: string | null): string =>
   `${world.caller.now.slice(0, 10)}-${nameFrom(branch ?? world.places.here.label)}`;
 

@@ -5,6 +5,7 @@ import { flag, optionalText } from '../kernel/fields.ts';
 import { rowToJson } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
+import { truncate } from '../lib/text.ts';
 
 export const list = defineVerb({
   name: 'list',
@@ -38,7 +39,7 @@ export const list = defineVerb({
         textAt(session, 'session'),
         textAt(session, 'outcome') === '' ? textAt(session, 'status') : textAt(session, 'outcome'),
         textAt(session, 'position'),
-        textAt(session, 'branch'),
+        truncate(textAt(session, 'branch'), 40),
         textAt(session, 'worktree'),
         textAt(session, 'updated_at'),
       ]),

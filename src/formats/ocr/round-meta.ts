@@ -43,10 +43,10 @@ const shown = (received: string): string => truncate(received, 60);
 const makeSchema = () => {
   const text = v.string(expected('a string'));
   const number = v.pipe(v.number(expected('a number')), v.finite('expected a finite number'));
-  const count = v.pipe(number, v.minValue(0, 'expected a number of at least 0'));
+  const count = v.pipe(number, v.integer('expected a whole number'), v.minValue(0, 'expected a number of at least 0'));
   const title = v.pipe(
     text,
-    v.check((value) => value.trim().length >= 8, 'expected at least 8 characters'),
+    v.check((value) => cleanText(value).trim().length >= 8, 'expected at least 8 characters'),
   );
   const evidence = v.optional(v.pipe(text, v.maxLength(4000, 'expected at most 4000 characters')));
   const flaggedBy = v.optional(
@@ -251,6 +251,9 @@ const summarize = (meta: RoundMeta, tally: Record<Category, number>): RoundSumma
   };
 };
 
+/** A free text without control characters and without the prefix that the original's own output carries. */
+const cleanText = (text: string): string => stripControls(text).replace(/^\s*\[ocr\]\s*/i, '');
+
 const freeTexts = new Set(['title', 'summary', 'evidence']);
 
 /** The payload as it was given, key by key in its order, with its verdict trimmed and its free texts cleaned. */
@@ -259,7 +262,7 @@ const cleaned = (meta: RoundMeta, input: unknown, notes: string[]): JsonObject =
     if (typeof value === 'string') {
       if (path === '$.verdict') return meta.verdict;
       if (!freeTexts.has(key)) return value;
-      const clean = stripControls(value).replace(/^\s*\[ocr\]\s*/i, '');
+      const clean = cleanText(value);
       if (clean.length > longestText) notes.push(`${path} was cut to ${longestText} characters`);
       return truncate(clean, longestText);
     }

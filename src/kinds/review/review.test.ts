@@ -265,9 +265,9 @@ for (const [rule, steps, step, code] of refusals) {
 
 test('an illegal move is refused with the legal ones, as commands', () => {
   assert.deepEqual(refusalOf(given('begin', ...walk('aggregation')), { to: 'synthesis' }).legal, [
-    'stint advance discourse',
-    'stint advance --skip discourse --reason R',
-    'stint advance context --round 2',
+    'stint advance discourse --session review:a',
+    'stint advance --skip discourse --reason R --session review:a',
+    'stint advance context --round 2 --session review:a',
   ]);
 });
 

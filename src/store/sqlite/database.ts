@@ -13,6 +13,8 @@ export interface Database {
   readonly exec: (sql: string) => void;
   /** One `BEGIN IMMEDIATE` transaction; rolled back unless the body says `commit`, and when it throws. Does not nest. */
   readonly write: <Value>(body: () => { readonly commit: boolean; readonly value: Value }) => Value;
+  /** The same, but undefined, without waiting, where somebody else is writing. */
+  readonly writeAtOnce: <Value>(body: () => { readonly commit: boolean; readonly value: Value }) => Value | undefined;
   /** Writes the log into the file and empties it, unless a reader still needs it: nobody is waited for. */
   readonly emptyLog: () => void;
   /** Reads that see one state. */
@@ -88,8 +90,8 @@ export const openDatabase = (
     connection.exec(`PRAGMA busy_timeout = ${statementTimeout}`);
   };
 
-  const within = <Value>(begin: string, body: () => { readonly commit: boolean; readonly value: Value }): Value => {
-    patiently(() => connection.exec(begin));
+  /** Runs a body in the transaction that has begun, and ends it. */
+  const within = <Value>(body: () => { readonly commit: boolean; readonly value: Value }): Value => {
     try {
       const { commit, value } = body();
       if (commit) {
@@ -114,8 +116,26 @@ export const openDatabase = (
     each: (sql, ...values) => translate(path, () => statement(sql).iterate(...values)),
     exec: (sql) => patiently(() => connection.exec(sql)),
     emptyLog,
-    write: (body) => within('BEGIN IMMEDIATE', body),
-    snapshot: (body) => within('BEGIN', () => ({ commit: false, value: body() })),
+    write: (body) => {
+      patiently(() => connection.exec('BEGIN IMMEDIATE'));
+      return within(body);
+    },
+    writeAtOnce: (body) => {
+      connection.exec('PRAGMA busy_timeout = 0');
+      try {
+        connection.exec('BEGIN IMMEDIATE');
+      } catch (error) {
+        if (isBusy(error)) return undefined;
+        throw asFailure(path, error);
+      } finally {
+        connection.exec(`PRAGMA busy_timeout = ${statementTimeout}`);
+      }
+      return within(body);
+    },
+    snapshot: (body) => {
+      patiently(() => connection.exec('BEGIN'));
+      return within(() => ({ commit: false, value: body() }));
+    },
     close: () => connection.close(),
   };
 };

@@ -57,8 +57,13 @@ export const selectDigests = (database: Database, place: string, path: string): 
     .map((row) => text(row, 'digest'));
 
 /** Runs `write` under the write lock if the record is still the newest of its mirror, and keeps the stamp. */
-export const settleMirror = (database: Database, record: MirrorRecord, write: () => string | null): boolean =>
-  database.write(() => {
+export const settleMirror = (
+  database: Database,
+  record: MirrorRecord,
+  write: () => string | null,
+  wait: boolean,
+): boolean => {
+  const settle = (): { readonly commit: boolean; readonly value: boolean } => {
     const row = database.get(
       `SELECT id, source FROM mirror WHERE place = ? AND path = ? ORDER BY id DESC LIMIT 1`,
       record.place,
@@ -69,7 +74,9 @@ export const settleMirror = (database: Database, record: MirrorRecord, write: ()
     if (stamp === record.stamp) return { commit: false, value: true };
     database.run('UPDATE mirror SET stamp = ? WHERE id = ?', stamp, number(row, 'id'));
     return { commit: true, value: true };
-  });
+  };
+  return wait ? database.write(settle) : (database.writeAtOnce(settle) ?? false);
+};
 
 const rowToRecord = (row: Row): MirrorRecord => ({
   session: text(row, 'session'),

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { StoreFailure, type Store } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import { fileProblem } from '../../lib/atomic-file.ts';
 import { randomHex } from '../../lib/id.ts';
 import { migrations, schemaVersion } from '../migrations.ts';
 import { openDatabase, refuseReadOnly, type Database } from './database.ts';
@@ -64,20 +65,20 @@ export const openFile = (path: string, options: { readonly create: boolean }): O
   const database = openDatabase(path, { readOnly: false });
   database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0');
   const version = versionOf(database);
+  if (!isOurs(database, version)) {
+    database.close();
+    throw new StoreFailure(
+      refuse('damaged', `${path} is a database, but no store of stint.`, {
+        expected: 'a store, or a file that is not there yet',
+        hint: 'name another file with --store',
+      }),
+    );
+  }
   if (version > schemaVersion) {
     database.close();
     return { ...openReadOnly(path), readOnly: refuseNewer(path, version) };
   }
   if (version < schemaVersion) {
-    if (version === 0 && database.get('SELECT 1 FROM sqlite_master') !== undefined) {
-      database.close();
-      throw new StoreFailure(
-        refuse('damaged', `${path} is a database, but no store of stint.`, {
-          expected: 'a store, or a file that is not there yet',
-          hint: 'name another file with --store',
-        }),
-      );
-    }
     migrate(database);
     // A file without its log is then at least a store that knows what it is.
     database.emptyLog();
@@ -103,6 +104,30 @@ const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error;
   }
+  return { database: openDatabase(privateCopy(path), { readOnly: false }) };
+};
+
+/** A copy of a store for this process alone, taken away when it ends. */
+const privateCopy = (path: string): string => {
+  try {
+    return copyAside(path);
+  } catch (error) {
+    const { problem } = fileProblem(path, error);
+    throw new StoreFailure(
+      refuse(
+        'invariant-unmet',
+        `The store ${path} can be read neither in its place nor from a private copy: it ${problem}.`,
+        {
+          expected: 'a store that this process may read, and a folder for temporary files that it may write',
+          hint: 'change the rights of the store, or set TMPDIR',
+        },
+      ),
+      error,
+    );
+  }
+};
+
+const copyAside = (path: string): string => {
   const folder = mkdtempSync(join(tmpdir(), 'stint-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const copy = join(folder, basename(path));
@@ -116,8 +141,7 @@ const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
     // A writer that got in between would leave a copy that never was.
     if (logSize(path) === before || attempt === 5) break;
   }
-  const database = openDatabase(copy, { readOnly: false });
-  return { database };
+  return copy;
 };
 
 const logSize = (path: string): string =>
@@ -134,6 +158,12 @@ const mayWrite = (path: string): boolean => {
     return false;
   }
 };
+
+/** A store carries our mark; one that is being made holds nothing yet. */
+const isOurs = (database: Database, version: number): boolean =>
+  version === 0
+    ? database.get('SELECT 1 FROM sqlite_master') === undefined
+    : version > 0 && Number(database.get('PRAGMA application_id')?.['application_id']) === applicationId;
 
 const versionOf = (database: Database): number => Number(database.get('PRAGMA user_version')?.['user_version'] ?? 0);
 

@@ -24,6 +24,7 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import {
   parseCommon,
   isIntact,
+  saysTheSame,
   sessionToRead,
   sessionToStored,
   storedToRead,
@@ -69,7 +70,7 @@ export const openSqliteStore = (path: string, kinds: Kinds, options: { readonly 
     event: async (key, seq) => selectEvent(database, key, seq),
     mirrors: async (sessions) => selectMirrors(database, sessions),
     mirrorDigests: async (place, path_) => selectDigests(database, place, path_),
-    settleMirror: async (record, write) => settleMirror(database, record, write),
+    settleMirror: async (record, write, wait) => settleMirror(database, record, write, wait),
     rebuild: async (key) => {
       try {
         return database.write(() => rebuildSession(database, kindOf(key), key));
@@ -259,6 +260,14 @@ const rebuildSession = (
   const broken = findBrokenLink(eachEvent(database, key, {}));
   if (broken !== undefined)
     return leave(refuse('damaged', `its chain is broken: ${broken.problem}; it is left as it is`));
+  if (stored !== undefined && isIntact(stored, kind) && stored.seq > session.common.seq) {
+    return leave(
+      refuse(
+        'damaged',
+        `its row counts ${stored.seq} events, its log holds ${session.common.seq}; it is left as it is`,
+      ),
+    );
+  }
   if (session.unreadable !== undefined) {
     const { seq, type, reason } = session.unreadable;
     return leave(
@@ -273,12 +282,7 @@ const rebuildSession = (
     0,
   );
   const fresh = sessionToStored(session, undefined, tail);
-  const same =
-    stored !== undefined &&
-    isIntact(stored, kind) &&
-    stored.common === fresh.common &&
-    stored.view === fresh.view &&
-    stored.hash === fresh.hash;
+  const same = stored !== undefined && saysTheSame(stored, fresh, kind);
   const recorded = new Map(selectMirrors(database, [key]).map((record) => [record.path, record.source]));
   const complete = session.folded
     .mirrors(session.common)

@@ -157,7 +157,7 @@ const parseVerbLine = (verb: Verb, argv: readonly string[]): Result<Request, Ref
       );
     }
     const value = valueOf(option.type, token.value);
-    if (value === undefined) {
+    if (value === undefined || (value === '' && !option.isInput)) {
       const wanted =
         option.type === 'switch'
           ? 'takes no value'
@@ -203,7 +203,7 @@ const parseVerbLine = (verb: Verb, argv: readonly string[]): Result<Request, Ref
     line: {
       verb,
       input,
-      payload: verb.payload === undefined ? undefined : typeof file === 'string' ? { file } : 'stdin',
+      payload: verb.payload === undefined ? undefined : typeof file === 'string' && file !== '-' ? { file } : 'stdin',
       flags: {
         json: given['json'] === true || format === 'json',
         quiet: given['quiet'] === true,

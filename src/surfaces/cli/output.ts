@@ -4,6 +4,9 @@ import type { JsonObject } from '../../lib/canonical-json.ts';
 import { errnoCode } from '../../lib/atomic-file.ts';
 import { oneLine, stripControls } from '../../lib/text.ts';
 
+/** The answer could not be handed over, for example to a full disk. What the verb did is done. */
+export class OutputFailure extends Error {}
+
 /** Writes all of a text to a stream at once; a reader that has gone away is no failure. */
 export const print = (stream: 1 | 2, text: string): void => {
   const bytes = Buffer.from(text);
@@ -13,8 +16,8 @@ export const print = (stream: 1 | 2, text: string): void => {
     } catch (error) {
       const code = errnoCode(error);
       if (code === 'EAGAIN') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
-      else if (code === 'EPIPE' || code === 'EIO') return;
-      else throw error;
+      else if (code === 'EPIPE' || code === 'EIO' || code === 'EBADF') return;
+      else throw new OutputFailure(code ?? String(error));
     }
   }
 };

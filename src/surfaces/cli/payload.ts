@@ -6,7 +6,7 @@ import { parseJson } from '../../lib/json-text.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 
 /** Most bytes of a payload; more is refused, never cut. */
-export const largestPayload = 64 * 1024 * 1024;
+export const largestPayload = 16 * 1024 * 1024;
 
 /** Reads a payload whole: UTF-8 JSON from a file or from standard input, however slowly it comes. */
 export const readPayload = async (source: { readonly file: string } | 'stdin'): Promise<Result<Json, Refusal>> => {

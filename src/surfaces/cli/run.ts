@@ -4,7 +4,7 @@ import type { Verb, VerbRefusal } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
-import { openWorkplace, runVerb } from '../world.ts';
+import { openWorkplace, runVerb, type Workplace } from '../world.ts';
 import { parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
@@ -45,8 +45,10 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
     case 'run': {
       const { line } = request.value;
       const outcome = await runLine(surroundings, line);
-      if (!outcome.ok) return refused(outcome.error, line.flags.json, line.verb);
-      const { answer, warnings } = outcome.value;
+      const named = namingStore(line.flags.store);
+      if (!outcome.ok) return refused(named(outcome.error), line.flags.json, line.verb);
+      const { warnings } = outcome.value;
+      const answer = named(outcome.value.answer);
       for (const warning of warnings) print(2, `stint: warning: ${stripControls(warning)}\n`);
       if (line.flags.json)
         printJson({ ...answer, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }, undefined);
@@ -67,25 +69,42 @@ const runLine = async (
   if (surroundings.cwd === undefined) return err({ refusal: refuseNowhere() });
   const json = payload === undefined ? undefined : await (await import('./payload.ts')).readPayload(payload);
   if (json?.ok === false) return err({ refusal: json.error });
-  const workplace = openWorkplace(
-    {
-      cwd: surroundings.cwd,
-      store: flags.store ?? filled(surroundings.env['STINT_STORE']),
-      kinds: surroundings.kinds,
-      now: surroundings.now,
-    },
-    verb.access,
-  );
-  if (!workplace.ok) return err({ refusal: workplace.error });
-  return runVerb(workplace.value, call.value, json?.value, {
+  const location = {
+    cwd: surroundings.cwd,
+    store: flags.store ?? filled(surroundings.env['STINT_STORE']),
+    kinds: surroundings.kinds,
+    now: surroundings.now,
+  };
+  const options = {
     actor: flags.actor ?? surroundings.actor(),
     session: filled(surroundings.env['STINT_SESSION']),
     requestId: flags.requestId,
     expectRevision: flags.expectRevision,
     dryRun: flags.dryRun,
     redact: flags.redact,
-  });
+  };
+  const workplace = openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named');
+  if (!workplace.ok) return err({ refusal: workplace.error });
+  const run = async (where: Workplace, dryRun: boolean) =>
+    runVerb(where, call.value, json?.value, { ...options, dryRun });
+  if (workplace.value.exists || !verb.creates || flags.dryRun) return run(workplace.value, flags.dryRun);
+  // A store is only made for a verb that will not be refused.
+  const rehearsal = await run(workplace.value, true);
+  if (!rehearsal.ok) return rehearsal;
+  const made = openWorkplace(location, 'make');
+  return made.ok ? run(made.value, false) : err({ refusal: made.error });
 };
+
+/** Suggested commands name the store that the command line named: without it they would speak of another one. */
+const namingStore =
+  (store: string | undefined) =>
+  <Value>(value: Value): Value => {
+    if (store === undefined) return value;
+    const quoted = /^[\w@%+=:,./-]+$/.test(store) ? store : `'${store.replaceAll("'", `'\\''`)}'`;
+    return JSON.parse(JSON.stringify(value), (_, item: unknown) =>
+      typeof item === 'string' && /^stint (?!.*--help)[a-z-]+(?: |$)/.test(item) ? `${item} --store ${quoted}` : item,
+    );
+  };
 
 const refuseNowhere = (): Refusal =>
   refuse('not-found', 'The working directory is not there any more.', { hint: 'change to a folder that is there' });
