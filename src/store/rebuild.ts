@@ -11,7 +11,7 @@ import { inspectMirrors, syncMirrors, type MirrorState } from '../mirror/sync.ts
 export const rebuild = defineVerb({
   name: 'rebuild',
   summary: 'Make rows, views and mirror files anew from the events.',
-  details: `For one session, or for all. Files that somebody else has changed are kept beside the rebuilt ones. Nothing is appended to the log. A session that needs nothing is left as it is, and so is one whose chain is broken or that holds events of a newer program: that is a refusal (14 or 13), after the others were rebuilt.`,
+  details: `For one session, or for all. Files that somebody else has changed are kept beside the rebuilt ones. Nothing is appended to the log. A session that needs nothing is left as it is, and so is one whose chain is broken or that holds events of a newer program: that is a refusal (14 or 13), after the others were rebuilt. A mirror that could not be written is one too (6).`,
   examples: ['stint rebuild', 'stint rebuild --session review:2026-03-17-main'],
   input: v.strictObject({ session: sessionField }),
   positionals: ['session'],
@@ -37,6 +37,9 @@ export const rebuild = defineVerb({
         const files = before
           .filter((mirror) => !isCurrent(mirror) && right.has(mirror.path))
           .map(({ record }) => record.path);
+        if (!after.every(isCurrent)) {
+          problems.push(refuse('invariant-unmet', `${key}: a mirror could not be written.`, { hint: 'stint doctor' }));
+        }
         if (!rebuilt.ok)
           problems.push(
             refuse(rebuilt.error.code, `${key}: ${rebuilt.error.message.replace(/\.$/, '')}.`, {
