@@ -418,9 +418,9 @@ test('L04: an interrupt while the payload is waited for changes nothing', async 
 test('L04: a payload above the limit is refused with the limit, and never cut', (context) => {
   const world = reviewIn(context, 'synthesis');
   const path = world.write('huge.json', json(approval));
-  truncateSync(path, 64 * 1024 * 1024 + 1);
+  truncateSync(path, 16 * 1024 * 1024 + 1);
   const error = world.refusal(7, 'complete-round', '--file', 'huge.json');
-  assert.equal(error.message, 'The payload in huge.json is larger than 64 MiB; nothing was stored.');
+  assert.equal(error.message, 'The payload in huge.json is larger than 16 MiB; nothing was stored.');
   assert.equal(world.answer('status').current_phase, 'synthesis');
 });
 

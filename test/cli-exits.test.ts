@@ -78,7 +78,8 @@ test('2 usage: arguments that are missing, contradict each other, or are of anot
     [/status has no flag "--request-id"/, 'status', '--request-id', 'a'],
     [/--request-id is not legal/, 'note', 'x', '--request-id', 'two words'],
     [/--actor is not legal/, 'note', 'x', '--actor', 'one\ntwo'],
-    [/--actor is not legal/, 'note', 'x', '--actor', ''],
+    [/--actor needs a value/, 'note', 'x', '--actor', ''],
+    [/--store needs a value/, 'note', 'x', '--store', ''],
     [/from --stdin or from --file, one of them/, 'complete-round'],
     [/from --stdin or from --file, one of them/, 'complete-round', '--stdin', '--file', 'x.json'],
     [/There is no verb "nonsense"/, 'help', 'nonsense'],
@@ -183,16 +184,16 @@ test('5 illegal transition: from here only the moves that are listed', (context)
     refusedText(world, 5, 'advance', 'reviews'),
     lines(
       'stint: From context, reviews cannot be entered.',
-      '  legal: stint advance change-context, stint advance context --round 2',
-      '  try: stint advance change-context',
+      '  legal: stint advance change-context --session review:2026-03-17-main, stint advance context --round 2 --session review:2026-03-17-main',
+      '  try: stint advance change-context --session review:2026-03-17-main',
     ),
   );
   assert.equal(
     refusedText(world, 5, 'advance', 'complete'),
     lines(
       'stint: complete is reached only by complete-round.',
-      '  legal: stint advance change-context, stint advance context --round 2',
-      '  try: stint advance change-context',
+      '  legal: stint advance change-context --session review:2026-03-17-main, stint advance context --round 2 --session review:2026-03-17-main',
+      '  try: stint advance change-context --session review:2026-03-17-main',
     ),
   );
   assert.deepEqual(world.refusal(5, 'advance', 'revews').candidates, ['reviews']);
@@ -353,7 +354,7 @@ test('9 conflict: revision, request id or payload differs from what is stored', 
     lines(
       'stint: The round 1 was completed at 2026-03-17T12:00:00.000Z with another payload.',
       '  expected: the same payload, or the next round',
-      '  try: stint advance context --round 2',
+      '  try: stint advance context --round 2 --session review:2026-03-17-main',
     ),
   );
   world.answer('note', 'one', '--request-id', 'r1');

@@ -60,11 +60,8 @@ export const resolve = async (
       }),
     );
   }
-  if (others.length === 0) return ok(only);
-  // Of several, the one that is about the branch that is checked out here is meant.
-  const [own, ...more] = here.filter((row) => row.branch === world.places.here.branch);
-  if (own !== undefined && more.length === 0) return ok(own);
-  return err(refuseSeveral('Several sessions are open in this checkout.', here));
+  if (others.length > 0) return err(refuseSeveral('Several sessions are open in this checkout.', here));
+  return ok(only);
 };
 
 /** Most sessions that a refusal lists. */

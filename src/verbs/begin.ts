@@ -40,10 +40,9 @@ An open session answers with where it stands, and nothing changes. A closed one 
       const illegal = input.name === undefined ? undefined : checkName(input.name, 'The name');
       if (illegal !== undefined) return err(illegal);
       if (input.branch?.trim() === '') return err(refuse('usage', 'begin: the branch must not be blank.'));
-      const branch = input.branch?.trim();
-      const choice = await choose(world, kind.value, { ...input, branch });
+      const choice = await choose(world, kind.value, input);
       if (!choice.ok) return choice;
-      return ok(orderOf(world, kind.value, choice.value, branch ?? world.places.here.branch));
+      return ok(orderOf(world, kind.value, choice.value, input.branch ?? world.places.here.branch));
     },
   },
   text: (answer) => `${answer['resumed'] === true ? 'goes on' : 'begun'}  ${standingText(answer)}`,

@@ -64,29 +64,29 @@ export const upsertSession = (database: Database, session: StoredSession, before
     session.viewVersion,
     session.checksum,
     session.tailBytes,
+    session.kind,
+    session.name,
+    session.branch,
+    session.place,
+    session.worktree,
+    session.startedAt,
   ];
   const snapshot = [session.snapshot, session.snapshotSeq, session.snapshotVersion, session.snapshotChecksum];
   if (before === undefined) {
     database.run(
       `INSERT INTO session (status, outcome, position, updated_at, closed_at, seq, revision, hash, common, view, view_version, checksum, tail_bytes,
-        snapshot, snapshot_seq, snapshot_version, snapshot_checksum, key, kind, name, branch, place, worktree, started_at)
+        kind, name, branch, place, worktree, started_at, snapshot, snapshot_seq, snapshot_version, snapshot_checksum, key)
        VALUES (${Array.from({ length: 24 }, () => '?').join(', ')})`,
       ...columns,
       ...snapshot,
       session.key,
-      session.kind,
-      session.name,
-      session.branch,
-      session.place,
-      session.worktree,
-      session.startedAt,
     );
     return;
   }
   const sameSnapshot = before.snapshotSeq === session.snapshotSeq && before.snapshot === session.snapshot;
   database.run(
     `UPDATE session SET status = ?, outcome = ?, position = ?, updated_at = ?, closed_at = ?, seq = ?, revision = ?, hash = ?, common = ?, view = ?,
-      view_version = ?, checksum = ?, tail_bytes = ?${sameSnapshot ? '' : ', snapshot = ?, snapshot_seq = ?, snapshot_version = ?, snapshot_checksum = ?'} WHERE key = ?`,
+      view_version = ?, checksum = ?, tail_bytes = ?, kind = ?, name = ?, branch = ?, place = ?, worktree = ?, started_at = ?${sameSnapshot ? '' : ', snapshot = ?, snapshot_seq = ?, snapshot_version = ?, snapshot_checksum = ?'} WHERE key = ?`,
     ...columns,
     ...(sameSnapshot ? [] : snapshot),
     session.key,
