@@ -35,7 +35,7 @@ function realPathOf(path: string): string | undefined {
       if (!isNothing(existing)) {
         // It leads nowhere, or another process has made it since: then it is there at the next look.
         surprises += 1;
-        if (surprises > 20) return undefined;
+        if (surprises > 3) return undefined;
         continue;
       }
     }
