@@ -23,7 +23,8 @@ import type { Verb } from '../src/kernel/verb.ts';
 import { kinds } from '../src/kinds/registry.gen.ts';
 import type { Result } from '../src/lib/result.ts';
 import { migrations, schemaVersion } from '../src/store/migrations.ts';
-import { commonFlags, payloadFlags, writeFlags, type Flag } from '../src/surfaces/cli/arguments.ts';
+import { commonFlags, payloadFlags, writeFlags } from '../src/surfaces/cli/arguments.ts';
+import type { Flag } from '../src/surfaces/cli/fields.ts';
 import { exitTable, fieldsOf, usageOf } from '../src/surfaces/cli/help.ts';
 import { allVerbs } from '../src/surfaces/verbs.ts';
 

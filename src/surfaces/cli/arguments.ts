@@ -4,14 +4,7 @@ import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest, truncate } from '../../lib/text.ts';
 import { refuseVerb } from '../verbs.ts';
-import { fieldOf } from './fields.ts';
-
-/** A flag that verbs have beside their own input. */
-export interface Flag {
-  readonly name: string;
-  readonly type: 'text' | 'number' | 'switch';
-  readonly description: string;
-}
+import { fieldOf, type Flag } from './fields.ts';
 
 /** The flags of every verb. */
 export const commonFlags: readonly Flag[] = [

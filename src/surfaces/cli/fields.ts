@@ -1,5 +1,11 @@
 import type { GenericSchema } from 'valibot';
-import type { Flag } from './arguments.ts';
+
+/** A flag of the command line. */
+export interface Flag {
+  readonly name: string;
+  readonly type: 'text' | 'number' | 'switch';
+  readonly description: string;
+}
 
 /** The flag of an input field, read off its schema: kebab-case name, type, description, and whether it must be given. */
 export const fieldOf = (key: string, schema: unknown): Flag & { readonly required: boolean } => {
