@@ -98,6 +98,13 @@ export const appendEvents = (
   return { session: after, events };
 };
 
-/** The view of an opened session. */
-export const viewOfSession = (session: OpenedSession): View =>
-  viewOf(session.common, session.folded.view(session.common));
+/** The view of an opened session. A session never changes, so its view is made once. */
+export const viewOfSession = (session: OpenedSession): View => {
+  const known = views.get(session);
+  if (known !== undefined) return known;
+  const view = viewOf(session.common, session.folded.view(session.common));
+  views.set(session, view);
+  return view;
+};
+
+const views = new WeakMap<OpenedSession, View>();

@@ -5,6 +5,7 @@ import {
   constants,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdtempSync,
   openSync,
   rmSync,
@@ -49,6 +50,13 @@ export const openFile = (path: string, options: { readonly create: boolean }): O
     );
   }
   if (size === undefined) {
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+      throw new StoreFailure(
+        refuse('damaged', `The store ${path} is a link to nothing.`, {
+          hint: 'remove the link, or put back what it names',
+        }),
+      );
+    }
     if (!options.create) return openMemory();
     const folder = dirname(path);
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -136,3 +145,12 @@ test(
     assert.deepEqual(await store.rows({}), []);
   },
 );
+
+test('a link to nothing in the place of the store is named, and nothing is made where it points', (t) => {
+  const folder = folderOf(t);
+  symlinkSync(join(folder, 'outside.db'), join(folder, 'stint.db'));
+  for (const create of [true, false]) {
+    assert.equal(failure(() => openSqliteStore(join(folder, 'stint.db'), kinds, { create })).refusal.code, 'damaged');
+  }
+  assert.equal(existsSync(join(folder, 'outside.db')), false);
+});
