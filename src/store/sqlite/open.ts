@@ -36,9 +36,10 @@ const applicationId = 0x7374696e;
  */
 export const openFile = (path: string, options: { readonly create: boolean }): OpenedFile => {
   if (path === ':memory:') return openMemory();
-  const size = statSync(path, { throwIfNoEntry: false })?.size;
-  // SQLite would take an empty or missing file for a new database, and throw away the log beside it.
-  if ((size ?? 0) === 0 && (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+  const size = sizeOf(path);
+  // SQLite would take an empty or missing file for a new database, and throw away the log beside it. While a store is made
+  // the file is filled before its log is, so that a second look at it tells.
+  if ((size ?? 0) === 0 && (sizeOf(`${path}-wal`) ?? 0) > 0 && (sizeOf(path) ?? 0) === 0) {
     throw new StoreFailure(
       refuse(
         'damaged',
@@ -50,7 +51,7 @@ export const openFile = (path: string, options: { readonly create: boolean }): O
     );
   }
   if (size === undefined) {
-    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true && !existsSync(path)) {
       throw new StoreFailure(
         refuse('damaged', `The store ${path} is a link to nothing.`, {
           hint: 'remove the link, or put back what it names',
@@ -167,11 +168,19 @@ const mayWrite = (path: string): boolean => {
   }
 };
 
-/** A store carries our mark; one that is being made holds nothing yet. */
+/**
+ * A store carries our mark; one that is being made holds nothing yet. Another process may make it between two looks, so
+ * the mark is looked for once more where something is there.
+ */
 const isOurs = (database: Database, version: number): boolean =>
-  version === 0
-    ? database.get('SELECT 1 FROM sqlite_master') === undefined
-    : version > 0 && Number(database.get('PRAGMA application_id')?.['application_id']) === applicationId;
+  version >= 0 && (isMarked(database) || isEmpty(database) || isMarked(database));
+
+const isMarked = (database: Database): boolean =>
+  Number(database.get('PRAGMA application_id')?.['application_id']) === applicationId;
+
+const isEmpty = (database: Database): boolean => database.get('SELECT 1 FROM sqlite_master') === undefined;
+
+const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
 
 const versionOf = (database: Database): number => Number(database.get('PRAGMA user_version')?.['user_version'] ?? 0);
 
