@@ -31,10 +31,12 @@ export const createPlaces = (checkout: Checkout, freshId: () => string): Result<
     return others;
   };
   let claimed = read.value;
+  let tidied = false;
   return ok({
     here,
     claim: () => {
-      tidyPlace(checkout.placeFolder);
+      if (!tidied) tidyPlace(checkout.placeFolder);
+      tidied = true;
       if (claimed !== null) return ok(claimed);
       const made = ensurePlace(checkout.placeFolder, freshId());
       if (!made.ok) {
