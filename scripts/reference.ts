@@ -63,7 +63,7 @@ const verbsPage = (): readonly string[] => [
   ),
   '## Access',
   listOf([
-    '`reads`: changes nothing. It works on a store that may not be written.',
+    '`reads`: changes no session. It works on a store that may not be written; a mirror that an interrupted verb left unwritten is written now, where nobody else is writing.',
     '`writes`: appends what was decided to the log in one transaction, then brings the mirror files up to date.',
     '`maintains`: makes derived things anew from the log, and appends nothing to it.',
   ]),

@@ -1,13 +1,13 @@
 /** What a store, a folder or a caller may do to the program on purpose or by accident, and what it answers. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { approval, completeRound, json, objection, reviewIn, session } from './support/reviews.ts';
 import { holdLock, tamper } from './support/stores.ts';
-import { createWorld, listOf, type TestWorld } from './support/world.ts';
+import { command, createWorld, listOf, type TestWorld } from './support/world.ts';
 
 const meta = '.ocr/sessions/2026-03-17-main/rounds/round-1/round-meta.json';
 
@@ -146,6 +146,9 @@ test('what a refusal suggests moves the session that it was about, in the store 
     world.answer(...words).next_action.command,
     'stint advance analysis --session review:a --store other.db',
   );
+  // What somebody wrote is no suggestion of ours, whatever it looks like.
+  world.answer('note', 'stint advance reviews', '--store', 'other.db');
+  assert.equal(listOf(world.answer('log', '--store', 'other.db').events).at(-1).data.text, 'stint advance reviews');
 });
 
 test('the repeat of an older completion answers about that round, where the session has gone on', (context) => {
@@ -159,11 +162,30 @@ test('the repeat of an older completion answers about that round, where the sess
   );
 });
 
-test('times before 1970 and an output that takes nothing end the verb as any other', (context) => {
+test('a time before 1970 ends a verb as any other', (context) => {
   const world = reviewIn(context, 'context');
   assert.equal(world.with({ env: { STINT_NOW: '1969-12-31T23:59:59Z' } }).run('note', 'old').status, 0);
   assert.equal(listOf(world.answer('log').events).at(-1).data.text, 'old');
 });
+
+test(
+  'an output that takes nothing is told, and what was asked for is done',
+  { skip: !existsSync('/dev/full') && 'this system has no /dev/full' },
+  (context) => {
+    const world = reviewIn(context, 'context');
+    const full = openSync('/dev/full', 'w');
+    const run = spawnSync(process.execPath, [command, 'note', 'kept'], {
+      cwd: world.project,
+      env: world.env,
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    });
+    closeSync(full);
+    assert.equal(run.status, 6);
+    assert.equal(run.stderr, 'stint: the answer could not be written (ENOSPC); what was asked for is done.\n');
+    assert.equal(listOf(world.answer('log').events).at(-1).data.text, 'kept');
+  },
+);
 
 test('a payload that says a thing twice or beyond all bounds is refused: nothing is guessed', (context) => {
   const world = reviewIn(context, 'synthesis');

@@ -1,7 +1,8 @@
 import type { Kind } from '../../kernel/kind.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { Verb, VerbRefusal } from '../../kernel/verb.ts';
-import type { JsonObject } from '../../lib/canonical-json.ts';
+import type { Json, JsonObject } from '../../lib/canonical-json.ts';
+import { isJsonObject } from '../../lib/json.ts';
 import { err, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
 import { openWorkplace, runVerb, type Workplace } from '../world.ts';
@@ -45,10 +46,10 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
     case 'run': {
       const { line } = request.value;
       const outcome = await runLine(surroundings, line);
-      const named = namingStore(line.flags.store);
-      if (!outcome.ok) return refused(named(outcome.error), line.flags.json, line.verb);
+      const { store } = line.flags;
+      if (!outcome.ok) return refused(refusalNaming(outcome.error, store), line.flags.json, line.verb);
       const { warnings } = outcome.value;
-      const answer = named(outcome.value.answer);
+      const answer = answerNaming(outcome.value.answer, store);
       for (const warning of warnings) print(2, `stint: warning: ${stripControls(warning)}\n`);
       if (line.flags.json)
         printJson({ ...answer, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }, undefined);
@@ -95,16 +96,45 @@ const runLine = async (
   return made.ok ? run(made.value, false) : err({ refusal: made.error });
 };
 
-/** Suggested commands name the store that the command line named: without it they would speak of another one. */
-const namingStore =
-  (store: string | undefined) =>
-  <Value>(value: Value): Value => {
-    if (store === undefined) return value;
-    const quoted = /^[\w@%+=:,./-]+$/.test(store) ? store : `'${store.replaceAll("'", `'\\''`)}'`;
-    return JSON.parse(JSON.stringify(value), (_, item: unknown) =>
-      typeof item === 'string' && /^stint (?!.*--help)[a-z-]+(?: |$)/.test(item) ? `${item} --store ${quoted}` : item,
-    );
+/**
+ * A command that is suggested, naming the store that the command line named: without it the command would speak of
+ * another one. Only where we suggest: what somebody wrote stays what it is.
+ */
+const namingStore = (text: string, store: string): string => {
+  const quoted = /^[\w@%+=:,./-]+$/.test(store) ? store : `'${store.replaceAll("'", `'\\''`)}'`;
+  return /^stint (?!.*--help)[a-z-]+(?: |$)/.test(text) ? `${text} --store ${quoted}` : text;
+};
+
+const answerNaming = (answer: JsonObject, store: string | undefined): JsonObject => {
+  if (store === undefined) return answer;
+  const { next_action: next, session, findings } = answer;
+  const naming = (object: JsonObject, key: string): JsonObject => {
+    const command = object[key];
+    return typeof command === 'string' ? { ...object, [key]: namingStore(command, store) } : object;
   };
+  return {
+    ...answer,
+    ...(isJsonObject(next) ? { next_action: naming(next, 'command') } : {}),
+    ...(isJsonObject(session) ? { session: answerNaming(session, store) } : {}),
+    ...(Array.isArray(findings)
+      ? { findings: findings.map((finding: Json) => (isJsonObject(finding) ? naming(finding, 'fix') : finding)) }
+      : {}),
+  };
+};
+
+const refusalNaming = (denied: VerbRefusal, store: string | undefined): VerbRefusal => {
+  if (store === undefined) return denied;
+  const { refusal, report } = denied;
+  const { hint, legal } = refusal;
+  return {
+    refusal: {
+      ...refusal,
+      ...(hint === undefined ? {} : { hint: namingStore(hint, store) }),
+      ...(legal === undefined ? {} : { legal: legal.map((move) => namingStore(move, store)) }),
+    },
+    ...(report === undefined ? {} : { report: answerNaming(report, store) }),
+  };
+};
 
 const refuseNowhere = (): Refusal =>
   refuse('not-found', 'The working directory is not there any more.', { hint: 'change to a folder that is there' });
