@@ -145,7 +145,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     const cleanPayload = given === undefined ? undefined : await cleanJson(given, caller.redact);
     const final = clean.value === input ? ok(parsed) : parse(clean.value);
     if (!final.ok) return refused(final.error);
-    const found = { ...clean.found, ...cleanPayload?.found };
+    const found = addCounts(clean.found, cleanPayload?.found ?? {});
     const remarks = {
       ...(notes.length === 0 ? {} : { notes }),
       ...(Object.keys(found).length === 0 ? {} : { redacted: found }),
@@ -232,3 +232,8 @@ const cleanJson = async (json: Json, redact: boolean): Promise<{ readonly value:
 
 /** How often each rule of the scanner fired. */
 type Found = Readonly<Record<string, number>>;
+
+const addCounts = (some: Found, more: Found): Found => ({
+  ...some,
+  ...Object.fromEntries(Object.entries(more).map(([rule, count]) => [rule, count + (some[rule] ?? 0)])),
+});

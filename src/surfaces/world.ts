@@ -51,16 +51,16 @@ export const openWorkplace = (
 
   const path = storePath(location.store, cwd, checkout.value.storeFolder);
   if (!path.ok) return path;
+  const exists = existsSync(path.value);
   if (location.store === undefined) {
     const prepared = missing === 'make' ? prepareFolder(checkout.value.storeFolder) : ok(undefined);
     if (!prepared.ok) return err(refuseFolder(prepared.error));
-  } else if (missing === 'refuse-named' && !existsSync(path.value)) {
+  } else if (missing === 'refuse-named' && !exists) {
     return err(
       refuse('not-found', `There is no store ${path.value}.`, { expected: 'the file of a store, or its folder' }),
     );
   }
   const kinds = new Map(location.kinds.map((kind) => [kind.name, kind]));
-  const exists = existsSync(path.value);
   try {
     return ok({
       exists,
