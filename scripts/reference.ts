@@ -8,7 +8,9 @@ import { dirname, join } from 'node:path';
 import { textAt } from '../src/kernel/answer.ts';
 import { kernelEvents, isLifecycle, type NewEvent, type StoredEvent } from '../src/kernel/event.ts';
 import type { Kind, KindCommand } from '../src/kernel/kind.ts';
-import { decideBegin, decideCommand, decideFinish, decideNote } from '../src/kernel/lifecycle.ts';
+import { decideBegin, decideCommand, decideFinish, decideNote, decideSalvaged } from '../src/kernel/lifecycle.ts';
+import { decideImport } from '../src/kernel/history.ts';
+import { decideBind, decideEnd, decideStart, type ProcessStart } from '../src/kernel/process.ts';
 import { refusalToJson, refusals, refuse, type Refusal, type RefusalCode } from '../src/kernel/refusal.ts';
 import {
   absentSession,
@@ -25,7 +27,7 @@ import type { Result } from '../src/lib/result.ts';
 import { migrations, schemaVersion } from '../src/store/migrations.ts';
 import { commonFlags, payloadFlags, writeFlags } from '../src/surfaces/cli/arguments.ts';
 import type { Flag } from '../src/surfaces/cli/fields.ts';
-import { exitTable, fieldsOf, usageOf } from '../src/surfaces/cli/help.ts';
+import { aliasText, exitTable, fieldsOf, usageOf } from '../src/surfaces/cli/help.ts';
 import { allVerbs } from '../src/surfaces/verbs.ts';
 
 const root = dirname(import.meta.dirname);
@@ -90,6 +92,9 @@ const verbSection = (verb: Verb): readonly string[] => {
       ...(kind === undefined ? [] : [`Only for sessions of the kind [${kind.name}](kinds.md#${kind.name}).`]),
       ...(verb.payload === undefined ? [] : [`Payload: ${escape(verb.payload.summary)}.`]),
     ].join(' '),
+    ...(verb.aliases.length === 0
+      ? []
+      : [`Also called: ${verb.aliases.map((alias) => escape(aliasText(alias))).join('; ')}.`]),
     ...(own.length === 0 ? [] : [flagTable(own, verb.positionals)]),
     fence('sh', verb.examples.join('\n')),
   ];
@@ -312,7 +317,12 @@ const dataKeys = (type: string): readonly (readonly [string, boolean])[] => {
 };
 
 const allEvents = (): readonly StoredEvent[] => {
-  if (produced.length === 0) for (const kind of kinds) explored(kind);
+  if (!produced.some(({ type }) => type === 'ProcessStarted')) {
+    for (const kind of kinds) {
+      explored(kind);
+      showOthers(kind);
+    }
+  }
   return produced;
 };
 
@@ -346,6 +356,41 @@ const explored = (kind: Kind): readonly OpenedSession[] => {
     }
   }
   return reached;
+};
+
+/** What no command of a kind leads to: processes, imports, and what was saved from a damaged store. */
+const showOthers = (kind: Kind): void => {
+  const begun = append(absentSession(kind, `${kind.name}:others`), decideFirst(kind));
+  const start: ProcessStart = {
+    id: 'p',
+    kind: 'instance',
+    role: 'reviewer',
+    persona: 'principal',
+    instance: 1,
+    name: 'first',
+    vendor: 'claude-code',
+    model: 'model',
+    phase: 'phase',
+    parent: undefined,
+    host: 'desk',
+    hostId: 'a.b.c',
+    pid: 4711,
+    pidStart: '1',
+    note: 'note',
+  };
+  const unsaid = { name: null, persona: null, instance: null, vendor: null, model: null, phase: null } as const;
+  const silent = { ...start, ...unsaid, role: null, hostId: null, pid: null, pidStart: null, note: null };
+  const led = append(begun, decideStart([], { ...silent, id: 's', kind: 'supervisor' }));
+  const started = append(led, decideStart([...led.processes.values()], start));
+  const process = started.processes.get('p');
+  if (process === undefined) throw new Error('the process was not started');
+  const bound = append(started, decideBind(process, 'conversation'));
+  append(bound, decideEnd(process, [], { outcome: 'crashed', exitCode: 137, note: 'out of memory' }));
+  append(bound, decideEnd(process, [], { outcome: 'done', exitCode: null, note: null }));
+  append(bound, decideSalvaged(bound, 'events from 9 on were lost'));
+  const from = { source: 'ocr', taken: 1, branch: 'main', worktree: 'main' };
+  append(bound, decideImport(bound, [], { ...from, problems: [], files: [] }));
+  append(bound, decideImport(bound, [], { ...from, problems: ['a problem'], files: ['final.md'] }));
 };
 
 const decideFirst = (kind: Kind): Result<readonly NewEvent[], Refusal> =>
@@ -413,7 +458,11 @@ const variables: readonly (readonly [string, string])[] = [
   ['STINT_STORE', 'The store: its file or folder. Default: .stint/ of the main checkout. The flag is --store.'],
   ['STINT_SESSION', 'The session that is meant where --session is not given.'],
   ['STINT_ACTOR', 'Who acts. Default: the agent that runs this, else user@host. The flag is --actor.'],
-  ['STINT_HOST', "The name of this machine in user@host. Default: the system's own."],
+  ['STINT_PROCESS', 'The id of the process that acts, as process start answered it. The flag is --process.'],
+  [
+    'STINT_HOST',
+    "The name of this machine, in user@host and of processes. Default: the system's own. Processes of another name are never judged by their pid.",
+  ],
   ['STINT_NOW', 'The time that counts as now, RFC 3339 with its offset: for tests and for examples.'],
   ['NO_COLOR', 'Set: no colours. There are none either where standard output is no terminal.'],
   ['USER', 'The user in user@host; else LOGNAME, else USERNAME, else what the system says.'],

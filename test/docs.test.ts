@@ -347,6 +347,7 @@ test('the guide for scripts names every value to branch on', () => {
     complete: true,
     finish: true,
     reopen: true,
+    wait: true,
     none: true,
   };
   const guide = read('docs/guides/many-agents.md');

@@ -3,6 +3,7 @@ import { err, ok, type Result } from '../lib/result.ts';
 import { nearest } from '../lib/text.ts';
 import type { Kind, Kinds } from './kind.ts';
 import type { Caller, Places, SessionRow, Store } from './ports.ts';
+import { refuseProcess, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 
 /** The key of a session: `<kind>:<name>`. */
@@ -29,23 +30,46 @@ export const findKind = (kinds: Kinds, name: string): Result<Kind, Refusal> => {
   return err(refuse('not-found', 'There is no such kind of session.', { legal: [...kinds.keys()], candidates }));
 };
 
+/** What a verb can apply to: tells which session is meant where one name, or no name, stands for several. */
+export interface Applies {
+  /** A command that the kind must know. */
+  readonly command?: string;
+  readonly kind?: string;
+  /** A position that the kind must know, where somebody names one. */
+  readonly position?: string | undefined;
+}
+
 /**
  * The one session that is meant: named in full, by its bare name, or by a unique prefix; else the one that the environment
- * names; else the only open one of this place that the command applies to. Never guesses, never creates.
+ * names; else the only open one of this place that the verb applies to. Never guesses, never creates.
  */
 export const resolve = async (
   world: { readonly store: Store; readonly kinds: Kinds; readonly caller: Caller; readonly places: Places },
   given: string | undefined,
-  applies: { readonly command?: string; readonly kind?: string } = {},
+  applies: Applies = {},
 ): Promise<Result<SessionRow, Refusal>> => {
-  const address = given ?? world.caller.session;
-  if (address !== undefined) return resolveAddress(world.store, world.kinds, address);
-
   const isMeant = (row: SessionRow): boolean =>
     (applies.kind === undefined || row.kind === applies.kind) &&
     (applies.command === undefined || (world.kinds.get(row.kind)?.commandTypes.includes(applies.command) ?? false));
+  /** Of several, those that know the position that is named; all where none does, so that the refusal speaks of it. */
+  const narrow = (rows: readonly SessionRow[]): readonly SessionRow[] => {
+    const { position } = applies;
+    const knowing =
+      position === undefined
+        ? []
+        : rows.filter((row) => world.kinds.get(row.kind)?.positions.includes(position) ?? false);
+    return knowing.length === 0 ? rows : knowing;
+  };
+  const address = given ?? world.caller.session;
+  if (address !== undefined) {
+    return resolveAddress(world.store, world.kinds, address, (rows) => {
+      const meant = rows.filter(isMeant);
+      return narrow(meant.length === 0 ? rows : meant);
+    });
+  }
+
   const open = (await world.store.rows({ status: 'active' })).filter(isMeant);
-  const here = open.filter((row) => world.places.homeOf(row).root === world.places.here.root);
+  const here = narrow(open.filter((row) => world.places.homeOf(row).root === world.places.here.root));
   const [only, ...others] = here;
   if (only === undefined) {
     const known = open.length > 0 ? open : (await world.store.rows({})).filter(isMeant).slice(0, 5);
@@ -69,7 +93,12 @@ const mostCandidates = 20;
 
 const legalAddress = '<kind>:<name>, a bare name, or the first characters (at least 4) of one';
 
-const resolveAddress = async (store: Store, kinds: Kinds, address: string): Promise<Result<SessionRow, Refusal>> => {
+const resolveAddress = async (
+  store: Store,
+  kinds: Kinds,
+  address: string,
+  narrow: (rows: readonly SessionRow[]) => readonly SessionRow[],
+): Promise<Result<SessionRow, Refusal>> => {
   const colon = address.indexOf(':');
   const kindName = colon < 0 ? undefined : address.slice(0, colon);
   const name = address.slice(colon + 1);
@@ -81,11 +110,19 @@ const resolveAddress = async (store: Store, kinds: Kinds, address: string): Prom
 
   const filter = kindName === undefined ? {} : { kind: kindName };
   const exact = await store.rows({ ...filter, name });
-  const found =
+  const matching =
     exact.length > 0 || name.length < shortestPrefix ? exact : await store.rows({ ...filter, namePrefix: name });
+  const found = matching.length > 1 ? narrow(matching) : matching;
   const [only, ...others] = found;
   if (only === undefined) {
-    const rows = await store.rows(filter);
+    const rows = await store.rows({ ...filter, thorough: true });
+    if (rows.some((row) => row.name === name)) {
+      return err(
+        refuse('damaged', `The index of ${store.name} does not find ${address}, which is there.`, {
+          hint: 'stint doctor --fix',
+        }),
+      );
+    }
     const orphans = await store.orphans();
     const orphan = orphans.find((key) => key === address || key.endsWith(`:${address}`));
     if (orphan !== undefined) {
@@ -106,6 +143,36 @@ const resolveAddress = async (store: Store, kinds: Kinds, address: string): Prom
     );
   }
   return others.length > 0 ? err(refuseSeveral(`Several sessions match ${address}.`, found)) : ok(only);
+};
+
+/** The one process that is meant: by its id or the first characters of it, else the one that acts. */
+export const resolveProcess = async (
+  world: { readonly store: Store; readonly caller: Caller },
+  given: string | undefined,
+): Promise<Result<Process, Refusal>> => {
+  const id = given ?? world.caller.process;
+  if (id === undefined) {
+    return err(refuse('usage', 'It is not said which process.', { expected: 'its id, or STINT_PROCESS' }));
+  }
+  const [exact] = await world.store.processes({ id });
+  if (exact !== undefined) return ok(exact);
+  const all = await world.store.processes({});
+  const found = id.length < shortestPrefix ? [] : all.filter((process) => process.id.startsWith(id));
+  const [only, ...others] = found;
+  if (only === undefined)
+    return err(
+      refuseProcess(
+        id,
+        all.filter(({ endedAt }) => endedAt === null),
+      ),
+    );
+  if (others.length === 0) return ok(only);
+  return err(
+    refuse('ambiguous', `Several processes begin with ${id}.`, {
+      expected: 'one process',
+      candidates: found.slice(0, mostCandidates).map((process) => process.id),
+    }),
+  );
 };
 
 const refuseSeveral = (message: string, rows: readonly SessionRow[]): Refusal =>

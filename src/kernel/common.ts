@@ -30,8 +30,24 @@ export interface Common {
   readonly revision: number;
   /** How many remarks its journal holds. */
   readonly notes: number;
+  /** When a process was lost that worked on it; null since it moved or another process started. */
+  readonly interruptedAt: string | null;
+  /** What is not known of it since it was saved from a damaged store; null where nothing is missing. */
+  readonly flaw: string | null;
+  /** Where it was taken over from, and how far. */
+  readonly imported: ImportMark | null;
   /** The types of its events, each with the newest version that occurs: tells whether a program knows them all. */
   readonly types: Readonly<Record<string, number>>;
+}
+
+/** What an import took over. */
+export interface ImportMark {
+  /** What tells the source from others. */
+  readonly source: string;
+  /** The number of the newest event of the source. */
+  readonly taken: number;
+  /** The revision that the import left behind: at another one the session has gone on by itself. */
+  readonly revision: number;
 }
 
 /** Folds one event; the first one is `SessionOpened`. */
@@ -52,13 +68,16 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
       closedAt: null,
       revision: 0,
       notes: 0,
+      interruptedAt: null,
+      flaw: null,
+      imported: null,
       types: {},
     }),
     updatedAt: event.at,
     seq: event.seq,
     types: withType(before?.types ?? {}, event),
   };
-  const moved = isLifecycle(event.type) ? { ...common, revision: event.seq } : common;
+  const moved = isLifecycle(event.type) ? { ...common, revision: event.seq, interruptedAt: null } : common;
   switch (event.type) {
     case 'SessionClosed':
       return {
@@ -72,6 +91,24 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
       return { ...moved, status: 'active', outcome: null, reason: null, closedAt: null };
     case 'Noted':
       return { ...moved, notes: moved.notes + 1 };
+    case 'ProcessStarted':
+      return { ...moved, interruptedAt: null };
+    case 'ProcessEnded': {
+      const outcome = textOf(event.data, 'outcome');
+      const lost = outcome === 'orphaned' || outcome === 'crashed';
+      return lost && moved.status === 'active' ? { ...moved, interruptedAt: event.at } : moved;
+    }
+    case 'Salvaged':
+      return { ...moved, flaw: textOf(event.data, 'lost') };
+    case 'Imported':
+      return {
+        ...moved,
+        imported: {
+          source: textOf(event.data, 'source') ?? '',
+          taken: Number(event.data['taken'] ?? 0),
+          revision: event.seq,
+        },
+      };
     default:
       return moved;
   }

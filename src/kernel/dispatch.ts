@@ -2,23 +2,25 @@ import { canonicalJson, type Json, type JsonObject } from '../lib/canonical-json
 import { wellFormedJson } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { hmacSha256 } from '../lib/sha256.ts';
-import type { NewEvent } from './event.ts';
+import type { DecidedEvent } from './event.ts';
 import type { Caller, Guard, Places, Store, StoredRequest } from './ports.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { isOpened, viewOfSession, type OpenedSession, type Session } from './session.ts';
 
 /** What a writing verb wants done; made anew when what it was based on has changed. */
 export interface Order<Answer extends JsonObject> {
-  /** The session that is written, and those that are written with it. */
-  readonly keys: readonly [string, ...string[]];
+  /** The session that is written, and those that are written with it; it may turn out that there are none. */
+  readonly keys: readonly string[];
   readonly guards?: readonly Guard[];
   /** Whether it appends remarks only, decided from the common state alone. */
   readonly journalOnly?: boolean;
+  /** Whether the decision looks at processes: those that run are loaded, and those that are named here. */
+  readonly processes?: readonly string[];
   readonly decide: (
     sessions: ReadonlyMap<string, Session>,
-  ) => Result<ReadonlyMap<string, readonly NewEvent[]>, Refusal>;
-  /** Pure: what the caller gets, from the written session before and after. */
-  readonly answer: (after: OpenedSession, before: Session) => Answer;
+  ) => Result<ReadonlyMap<string, readonly DecidedEvent[]>, Refusal>;
+  /** Pure: what the caller gets, from the sessions before and after. */
+  readonly answer: (after: ReadonlyMap<string, Session>, before: ReadonlyMap<string, Session>) => Answer;
 }
 
 /** How often an order is made anew because what was observed has changed in between; each time somebody else got on. */
@@ -43,27 +45,21 @@ export const dispatch = async <Answer extends JsonObject>(
     // Only an order that is good makes a place where there is none.
     const place = caller.dryRun ? ok(world.places.here.id ?? 'not made yet') : world.places.claim();
     if (!place.ok) return place;
-    const { keys, guards = [], journalOnly = false, decide, answer } = order.value;
+    const { keys, guards = [], journalOnly = false, processes, decide, answer } = order.value;
     const outcome = await store.commit({
       keys,
       guards,
       journalOnly,
+      processes,
       origin: { now: caller.now, actor: caller.actor, place: place.value, cause: id },
       request: { id, given: caller.requestId !== undefined, ...request },
       expectRevision: caller.expectRevision,
       dryRun: caller.dryRun,
       decide,
-      answer: (after, before): JsonObject => {
-        const session = after.get(keys[0]);
-        const earlier = before.get(keys[0]);
-        if (session === undefined || earlier === undefined || !isOpened(session))
-          throw new Error(`no session ${keys[0]} after its commit`);
-        return {
-          ...answer(session, earlier),
-          revision: session.common.revision,
-          ...(caller.dryRun ? { dry_run: true } : {}),
-        };
-      },
+      answer: (after, before): JsonObject => ({
+        ...answer(after, before),
+        ...(caller.dryRun ? { dry_run: true } : {}),
+      }),
     });
     if (!outcome.ok) return outcome;
     switch (outcome.value.kind) {
@@ -110,18 +106,33 @@ export const standingOf = (session: OpenedSession): JsonObject => {
   };
 };
 
-/** An order that writes one session. */
+/** An order that writes one session, and answers from what it is afterwards. */
 export const orderOne = (
   key: string,
-  decide: (session: Session) => Result<readonly NewEvent[], Refusal>,
-  answer: Order<JsonObject>['answer'],
+  decide: (session: Session) => Result<readonly DecidedEvent[], Refusal>,
+  answer: (after: OpenedSession) => JsonObject,
 ): Order<JsonObject> => ({
   keys: [key],
   decide: (sessions) => {
-    const session = sessions.get(key);
-    if (session === undefined) throw new Error(`${key} was not loaded`);
-    const events = decide(session);
+    const events = decide(loadedIn(sessions, key));
     return events.ok ? ok(new Map([[key, events.value]])) : events;
   },
-  answer,
+  answer: (after) => {
+    const session = sessionIn(after, key);
+    return { ...answer(session), revision: session.common.revision };
+  },
 });
+
+/** A session that was loaded with its order; that it was not is a bug. */
+export const loadedIn = (sessions: ReadonlyMap<string, Session>, key: string): Session => {
+  const session = sessions.get(key);
+  if (session === undefined) throw new Error(`${key} was not loaded`);
+  return session;
+};
+
+/** The same, after a commit that has opened it at the latest. */
+export const sessionIn = (sessions: ReadonlyMap<string, Session>, key: string): OpenedSession => {
+  const session = loadedIn(sessions, key);
+  if (!isOpened(session)) throw new Error(`${key} is not open after its commit`);
+  return session;
+};

@@ -27,15 +27,34 @@ export interface NewEvent {
   readonly data: JsonObject;
 }
 
+/** An event as it is decided: what an import took over happened at its own time. */
+export interface DecidedEvent extends NewEvent {
+  /** When it happened, where that is not now: UTC, RFC 3339, milliseconds. A later time than now counts as now. */
+  readonly happened?: string;
+}
+
 /**
- * The kernel's own events, the same for every kind. Journal events are remarks: they do not move the revision.
+ * The kernel's own events, the same for every kind. Those that are no lifecycle (remarks, and what processes do) do not
+ * move the revision.
  */
 export const kernelEvents = {
   SessionOpened: { v: 1, lifecycle: true },
   SessionClosed: { v: 1, lifecycle: true },
   SessionReopened: { v: 1, lifecycle: true },
+  Imported: { v: 1, lifecycle: true },
   Noted: { v: 1, lifecycle: false },
+  ProcessStarted: { v: 1, lifecycle: false },
+  ProcessBound: { v: 1, lifecycle: false },
+  ProcessEnded: { v: 1, lifecycle: false },
+  Salvaged: { v: 1, lifecycle: false },
 } as const satisfies Record<string, { v: number; lifecycle: boolean }>;
+
+/** An event of the kernel, in its newest version. */
+export const kernelEvent = (type: keyof typeof kernelEvents, data: JsonObject): NewEvent => ({
+  type,
+  v: kernelEvents[type].v,
+  data,
+});
 
 /** Whether a type belongs to the kernel. */
 export const isKernelEvent = (type: string): type is keyof typeof kernelEvents => Object.hasOwn(kernelEvents, type);

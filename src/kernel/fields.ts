@@ -24,6 +24,15 @@ export const optionalCount = (description: string, least = 1) =>
     ),
   );
 
+/** One of a few words; which ones stands in the fault. */
+export const choice = <const Word extends string>(words: readonly Word[], description: string) =>
+  v.pipe(
+    v.picklist(words, (issue) =>
+      issue.received === 'undefined' ? 'is missing' : `must be one of ${words.join(', ')}`,
+    ),
+    v.description(`${description}: ${words.join(', ')}.`),
+  );
+
 /** A switch. */
 export const flag = (description: string) =>
   v.optional(v.pipe(v.boolean('expected true or false'), v.description(description)));

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { faultsOf } from '../lib/faults.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import type { Common } from './common.ts';
-import type { NewEvent, StoredEvent } from './event.ts';
+import type { DecidedEvent, StoredEvent } from './event.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { KindView } from './view.ts';
 
@@ -47,9 +47,11 @@ export interface KindDefinition<
   readonly events: v.GenericSchema<unknown, Event>;
   /** The newest version of each event's shape. */
   readonly eventVersions: Readonly<Record<Event['type'], number>>;
+  /** The names of the positions that commands name: where one name stands for several sessions, they tell which is meant. */
+  readonly positions?: readonly string[];
   readonly initial: State;
   readonly evolve: (state: State, event: Event, stored: StoredEvent) => State;
-  /** The rules: events, none where the command changes nothing, or a refusal. */
+  /** The rules: events, none where the command changes nothing, or a refusal. An event may carry `happened`, as a `DecidedEvent` does. */
   readonly decide: (state: State, command: Command, situation: Situation) => Result<readonly Event[], Refusal>;
   readonly view: (state: State, common: Common) => KindView;
   /** The session's own folder, relative to the checkout's root. */
@@ -65,6 +67,7 @@ export interface Kind {
   readonly summary: string;
   readonly stateVersion: number;
   readonly commandTypes: readonly string[];
+  readonly positions: readonly string[];
   readonly eventVersions: Readonly<Record<string, number>>;
   readonly examples: readonly KindCommand[];
   readonly folder: (name: string) => string;
@@ -81,7 +84,7 @@ export type KindCommand = JsonObject & { readonly type: string };
 export interface Folded {
   readonly apply: (event: StoredEvent) => Result<Folded, Unreadable>;
   readonly freeze: () => string;
-  readonly decide: (command: KindCommand, situation: Situation) => Result<readonly NewEvent[], Refusal>;
+  readonly decide: (command: KindCommand, situation: Situation) => Result<readonly DecidedEvent[], Refusal>;
   readonly view: (common: Common) => KindView;
   readonly mirrors: (common: Common) => readonly Mirror[];
 }
@@ -109,7 +112,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
           refuse('invalid-input', `The command ${input.type} is not valid.`, { faults: faultsOf(command.issues) }),
         );
       const events = definition.decide(state, command.output, situation);
-      return events.ok ? ok(events.value.map((event) => eventToNew(event, versions))) : events;
+      return events.ok ? ok(events.value.map((event) => eventToDecided(event, versions))) : events;
     },
     view: (common) => definition.view(state, common),
     mirrors: (common) => definition.mirrors(state, common),
@@ -119,6 +122,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     name: definition.name,
     summary: definition.summary,
     stateVersion: definition.stateVersion,
+    positions: definition.positions ?? [],
     commandTypes: [...new Set(definition.examples.map((command) => command.type))],
     eventVersions: versions,
     examples: definition.examples.map((command) => ({ ...command })),
@@ -129,9 +133,12 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
   };
 };
 
-const eventToNew = (event: { readonly type: string }, versions: Readonly<Record<string, number>>): NewEvent => {
-  const { type, ...data } = event;
-  return { type, v: versions[type] ?? 1, data };
+const eventToDecided = (
+  event: { readonly type: string; readonly happened?: unknown },
+  versions: Readonly<Record<string, number>>,
+): DecidedEvent => {
+  const { type, happened, ...data } = event;
+  return { type, v: versions[type] ?? 1, data, ...(typeof happened === 'string' ? { happened } : {}) };
 };
 
 /** The kinds of this program, by name. */

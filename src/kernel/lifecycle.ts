@@ -1,12 +1,13 @@
 import { err, ok, type Result } from '../lib/result.ts';
 import type { Common } from './common.ts';
-import { kernelEvents, type NewEvent } from './event.ts';
+import { kernelEvent, type DecidedEvent } from './event.ts';
 import type { KindCommand } from './kind.ts';
+import { decideClose, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { isOpened, viewOfSession, type Session } from './session.ts';
 import { reopenCommand } from './view.ts';
 
-type Decision = Result<readonly NewEvent[], Refusal>;
+type Decision = Result<readonly DecidedEvent[], Refusal>;
 
 /**
  * Opens a session, goes on with an open one without an event, or reopens a closed one; what that means for the work is the
@@ -32,7 +33,7 @@ export const decideBegin = (
 /** Closes a session: completed only with nothing missing, aborted at any time. Closing it again the same way changes nothing. */
 export const decideFinish = (
   session: Session,
-  wish: { readonly abort: boolean; readonly reason: string | null },
+  wish: { readonly abort: boolean; readonly reason: string | null; readonly process?: string | undefined },
 ): Decision => {
   const unreadable = refuseUnreadable(session);
   if (unreadable !== undefined) return err(unreadable);
@@ -64,7 +65,10 @@ export const decideFinish = (
       );
     }
   }
-  return ok([kernelEvent('SessionClosed', { outcome, ...(wish.reason === null ? {} : { reason: wish.reason }) })]);
+  return ok([
+    kernelEvent('SessionClosed', { outcome, ...(wish.reason === null ? {} : { reason: wish.reason }) }),
+    ...decideClose([...session.processes.values()], wish.process),
+  ]);
 };
 
 /** Asks the kind. Whether a closed session may answer at all (to a repeat) is the kind's to say. */
@@ -90,6 +94,28 @@ export const decideNote = (session: Session, text: string): Decision => {
   return ok([kernelEvent('Noted', { text })]);
 };
 
+/** What is not known any more of a session that was saved from a damaged store is kept with it. */
+export const decideSalvaged = (session: Session, lost: string): Decision =>
+  isOpened(session) ? ok([kernelEvent('Salvaged', { lost })]) : err(refuseAbsent(session.key));
+
+/** What is done about the processes of a session: those that run, and those that were named when it was loaded. */
+export const decideProcess = (
+  session: Session,
+  decide: (running: readonly Process[], of: (id: string) => Process) => Decision,
+  { mustBeOpen = false } = {},
+): Decision => {
+  if (!isOpened(session)) return err(refuseAbsent(session.key));
+  const unreadable = refuseUnreadable(session);
+  if (unreadable !== undefined) return err(unreadable);
+  if (mustBeOpen && session.common.status === 'closed') return err(refuseClosed(session.common));
+  const running = [...session.processes.values()].filter(({ endedAt }) => endedAt === null);
+  return decide(running, (id) => {
+    const process = session.processes.get(id);
+    if (process === undefined) throw new Error(`the process ${id} was not loaded`);
+    return process;
+  });
+};
+
 /** What a closed session says to a command that would move it. */
 export const refuseClosed = (common: Common): Refusal =>
   refuse('illegal-transition', `${common.key} is closed (${common.outcome}): nothing but a new start moves it.`, {
@@ -101,14 +127,8 @@ export const refuseClosed = (common: Common): Refusal =>
 const askKind = (session: Session, command: KindCommand): Decision =>
   session.folded.decide(command, { common: session.common });
 
-const prepend = (event: NewEvent, decision: Decision): Decision =>
+const prepend = (event: DecidedEvent, decision: Decision): Decision =>
   decision.ok ? ok([event, ...decision.value]) : decision;
-
-const kernelEvent = (type: keyof typeof kernelEvents, data: NewEvent['data']): NewEvent => ({
-  type,
-  v: kernelEvents[type].v,
-  data,
-});
 
 const refuseAbsent = (key: string): Refusal =>
   refuse('not-found', `There is no session ${key}.`, { hint: 'stint list --all' });

@@ -18,6 +18,13 @@ export const completionVerb = (workflow: PhaseWorkflow): Verb => {
     summary: completion.summary,
     details: completion.details,
     examples: completion.examples,
+    aliases: [
+      {
+        name: `state ${completion.verb}`,
+        flags: { 'session-id': 'session', [cycle.field.replaceAll('_', '-')]: 'round' },
+      },
+    ],
+    retired: [`state ${completion.verb.split('-').toReversed().join('-')}`],
     input: v.strictObject({
       round: optionalCount(`The ${cycle.field}. Default: the current one.`),
       require_final: flag(`Refuse (6) unless ${completion.finalPath.replaceAll('{round}', 'N')} is there.`),

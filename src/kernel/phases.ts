@@ -72,6 +72,11 @@ export interface CheckedPayload {
   readonly notes: readonly string[];
 }
 
+const jsonObject = v.custom<JsonObject>(
+  (input) => typeof input === 'object' && input !== null && !Array.isArray(input),
+  'expected an object',
+);
+
 const makeCommandSchema = () =>
   v.variant('type', [
     v.object({ type: v.literal('begin') }),
@@ -92,17 +97,22 @@ const makeCommandSchema = () =>
       /** Whether the final document is there, where the caller requires it. */
       final: v.optional(v.boolean()),
     }),
+    /** What happened in another system, as `Moved` describes it. */
+    v.object({
+      type: v.literal('import'),
+      what: v.picklist(['round', 'phase', 'completed']),
+      round: v.number(),
+      phase: v.optional(v.string()),
+      summary: v.optional(jsonObject),
+      payload: v.optional(jsonObject),
+    }),
   ]);
 
 /** What may be asked of a phase workflow. */
 export type PhaseCommand = v.InferOutput<ReturnType<typeof makeCommandSchema>>;
 type Advance = Extract<PhaseCommand, { type: 'advance' }>;
 type Complete = Extract<PhaseCommand, { type: 'complete' }>;
-
-const jsonObject = v.custom<JsonObject>(
-  (input) => typeof input === 'object' && input !== null && !Array.isArray(input),
-  'expected an object',
-);
+type Import = Extract<PhaseCommand, { type: 'import' }>;
 
 const makeEventSchema = () =>
   v.variant('type', [
@@ -129,6 +139,13 @@ const makeEventSchema = () =>
       summary: jsonObject,
       payload: jsonObject,
     }),
+    /** A round that another system has completed; its file is that system's, so that none is made here. */
+    v.object({
+      type: v.literal('RoundImported'),
+      round: v.number(),
+      summary: jsonObject,
+      payload: v.optional(jsonObject),
+    }),
   ]);
 type PhaseEvent = v.InferOutput<ReturnType<typeof makeEventSchema>>;
 
@@ -139,7 +156,8 @@ interface Round {
   readonly completed: {
     readonly at: string;
     readonly seq: number;
-    readonly digest: string;
+    /** Null for a round that was taken over: no payload is the same. */
+    readonly digest: string | null;
     readonly summary: JsonObject;
   } | null;
 }
@@ -159,17 +177,18 @@ export const definePhaseWorkflow = (workflow: PhaseWorkflow): Kind =>
   defineKind<PhaseState, PhaseCommand, PhaseEvent>({
     name: workflow.name,
     summary: workflow.summary,
-    stateVersion: 1,
+    stateVersion: 2,
     commands: v.lazy(() => (schemas.command ??= makeCommandSchema())),
     events: v.lazy(() => (schemas.event ??= makeEventSchema())),
-    eventVersions: { RoundStarted: 1, PhaseEntered: 1, PhaseSkipped: 1, RoundCompleted: 1 },
+    positions: workflow.phases.map(({ name }) => name),
+    eventVersions: { RoundStarted: 1, PhaseEntered: 1, PhaseSkipped: 1, RoundCompleted: 1, RoundImported: 1 },
     initial: { phase: '', rounds: [] },
     evolve: (state, event, stored) => evolve(workflow, state, event, stored),
     decide: (state, command, situation) => decide(workflow, state, command, situation),
     view: (state, common) => viewOf(workflow, state, common),
     folder: (name) => folderOf(workflow, name),
     mirrors: (state, common) => mirrorsOf(workflow, state, common),
-    examples: workflow.examples,
+    examples: [...workflow.examples, ...importExamples(workflow)],
   });
 
 const evolve = (workflow: PhaseWorkflow, state: PhaseState, event: PhaseEvent, stored: StoredEvent): PhaseState => {
@@ -199,6 +218,14 @@ const evolve = (workflow: PhaseWorkflow, state: PhaseState, event: PhaseEvent, s
           completed: { at: stored.at, seq: stored.seq, digest: event.digest, summary: event.summary },
         })),
       };
+    case 'RoundImported':
+      return {
+        phase: lastOf(workflow).name,
+        rounds: inRound((round) => ({
+          ...round,
+          completed: { at: stored.at, seq: stored.seq, digest: null, summary: event.summary },
+        })),
+      };
   }
 };
 
@@ -220,6 +247,8 @@ const decide = (
         : err(refuseWithout(workflow, common));
     case 'complete':
       return complete(workflow, state, command, common);
+    case 'import':
+      return takeOver(workflow, state, command, common);
   }
 };
 
@@ -351,6 +380,48 @@ const complete = (
   return ok([{ type: 'RoundCompleted', round: current, digest: wish.digest, summary, payload }]);
 };
 
+/**
+ * What happened in another system is taken as it happened there, phases that were jumped over too; but a round is the
+ * current or the next one, and the last phase is still reached by a completion alone.
+ */
+const takeOver = (
+  workflow: PhaseWorkflow,
+  state: PhaseState,
+  wish: Import,
+  common: Common | undefined,
+): Result<readonly PhaseEvent[], Refusal> => {
+  if (common?.status !== 'active') return err(refuseWithout(workflow, common));
+  const illegal = (message: string): Result<never, Refusal> =>
+    err(refuse('illegal-transition', message, { legal: legalMoves(workflow, state, common) }));
+  const current = roundOf(state);
+  if (wish.what === 'round') {
+    if (wish.round === current) return ok([]);
+    if (wish.round !== current + 1)
+      return illegal(`After ${workflow.cycle.field} ${current} comes none ${wish.round}.`);
+    return ok([startRound(workflow, state, wish.round)]);
+  }
+  if (wish.round !== current) return illegal(`The current ${workflow.cycle.field} is ${current}, not ${wish.round}.`);
+  if (wish.what === 'completed') {
+    if (isDone(currentOf(state))) return ok([]);
+    const { round, summary = {}, payload } = wish;
+    return ok([{ type: 'RoundImported', round, summary, ...(payload === undefined ? {} : { payload }) }]);
+  }
+  const index = indexOf(workflow, wish.phase ?? '');
+  const entering = workflow.phases[index];
+  if (entering === undefined || index === workflow.phases.length - 1)
+    return illegal(`A ${workflow.name} has no such phase to be in.`);
+  if (isDone(currentOf(state))) return illegal(`The ${workflow.cycle.field} ${current} is complete.`);
+  return ok(entering.name === state.phase ? [] : [enter(current, entering, index)]);
+};
+
+/** One import of every sort, so that what they lead to is explored with everything else. */
+const importExamples = (workflow: PhaseWorkflow): readonly PhaseCommand[] => [
+  { type: 'import', what: 'round', round: 2 },
+  { type: 'import', what: 'phase', round: 1, phase: completing(workflow).name },
+  { type: 'import', what: 'completed', round: 1, summary: {} },
+  { type: 'import', what: 'completed', round: 1, summary: {}, payload: {} },
+];
+
 const viewOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): KindView => {
   const { cycle, completion } = workflow;
   const index = indexOf(workflow, state.phase);
@@ -410,7 +481,7 @@ const viewOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): Kin
 
 const mirrorsOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): readonly Mirror[] =>
   state.rounds.flatMap(({ round, completed }) =>
-    completed === null
+    completed === null || completed.digest === null
       ? []
       : [
           {

@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import type { Result } from '../lib/result.ts';
-import type { NewEvent, StoredEvent } from './event.ts';
+import type { DecidedEvent, StoredEvent } from './event.ts';
 import type { Unreadable } from './kind.ts';
+import type { Process } from './process.ts';
 import type { Refusal } from './refusal.ts';
 import type { OpenedSession, Origin, Session } from './session.ts';
 import type { View } from './view.ts';
@@ -22,10 +23,23 @@ export interface SessionRow {
   readonly closedAt: string | null;
   readonly seq: number;
   readonly revision: number;
+  /** When a process was lost that worked on it; null since it moved or another process started. */
+  readonly interruptedAt: string | null;
+  /** What is not known of it since it was saved from a damaged store; null where nothing is missing. */
+  readonly flaw: string | null;
+}
+
+/** Which processes are meant; every given field must hold. */
+export interface ProcessFilter {
+  readonly id?: string;
+  readonly session?: string;
+  readonly running?: true;
 }
 
 /** Which rows are meant; every given field must hold. */
 export interface RowFilter {
+  /** Look at every row instead of trusting an index. */
+  readonly thorough?: true;
   readonly kind?: string;
   readonly name?: string;
   readonly namePrefix?: string;
@@ -52,6 +66,8 @@ export interface CommitRequest<Answer extends JsonObject> {
    * loaded without folding their kinds' states.
    */
   readonly journalOnly: boolean;
+  /** Whether the decision looks at processes: those that run are loaded, and those that are named here. */
+  readonly processes?: readonly string[] | undefined;
   /** The revision that the first of `keys` must have. */
   readonly expectRevision: number | undefined;
   /** Do everything but commit. */
@@ -59,7 +75,7 @@ export interface CommitRequest<Answer extends JsonObject> {
   /** Pure: events for each session, or a refusal. It may run again when a backend has to retry. */
   readonly decide: (
     sessions: ReadonlyMap<string, Session>,
-  ) => Result<ReadonlyMap<string, readonly NewEvent[]>, Refusal>;
+  ) => Result<ReadonlyMap<string, readonly DecidedEvent[]>, Refusal>;
   /** Pure: what the caller gets; stored with the request. */
   readonly answer: (after: ReadonlyMap<string, Session>, before: ReadonlyMap<string, Session>) => Answer;
 }
@@ -180,6 +196,10 @@ export interface Store {
   readonly orphans: () => Promise<readonly string[]>;
   /** Verifies the store itself and the chain and projections of every session. */
   readonly verify: () => Promise<readonly Finding[]>;
+  /** Processes, those started first first. */
+  readonly processes: (filter: ProcessFilter) => Promise<readonly Process[]>;
+  /** Keeps when a running process was last heard of: beside the log, and never back in time. */
+  readonly beat: (id: string, at: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -188,6 +208,8 @@ export interface Caller {
   readonly actor: string;
   /** The session named by the environment. */
   readonly session: string | undefined;
+  /** The id of the process that acts, where it names itself. */
+  readonly process: string | undefined;
   /** The time of the call: UTC, RFC 3339, milliseconds. */
   readonly now: string;
   readonly freshId: () => string;

@@ -1,13 +1,44 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { isLifecycle, type StoredEvent } from './event.ts';
-import type { Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
+import type { Caller, Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
+import { callProcess, livenessOf, resumeOf, type Host, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { absentSession, applyEvent, type Session } from './session.ts';
 import type { Kind } from './kind.ts';
+import type { NextAction } from './view.ts';
+
+/** Whether somebody works on a session, as far as can be seen. */
+export interface Activity {
+  /** `interrupted`: whoever worked on it is gone. `quiet`: nobody was heard of for a while, and nobody is known to be gone. */
+  readonly activity: 'running' | 'quiet' | 'interrupted' | 'none';
+  /** Since when it is quiet or interrupted. */
+  readonly since: string | null;
+}
+
+/** The activity of a session, from its processes that are on record as running. */
+export const activityOf = (
+  row: SessionRow,
+  running: readonly Process[],
+  { host, caller }: { readonly host: Host; readonly caller: Pick<Caller, 'now'> },
+): Activity => {
+  const looked = running.map((process) => ({ process, liveness: livenessOf(process, host, caller.now) }));
+  const newest = (of: readonly { readonly process: Process }[]): string =>
+    of.map(({ process }) => process.heartbeatAt).reduce((a, b) => (a > b ? a : b));
+  if (looked.some(({ liveness }) => liveness === 'alive' || liveness === 'unknown')) {
+    return { activity: 'running', since: null };
+  }
+  const quiet = looked.filter(({ liveness }) => liveness === 'quiet');
+  if (quiet.length > 0) return { activity: 'quiet', since: newest(quiet) };
+  if (row.status === 'closed') return { activity: 'none', since: null };
+  if (looked.length > 0) return { activity: 'interrupted', since: newest(looked) };
+  return row.interruptedAt === null
+    ? { activity: 'none', since: null }
+    : { activity: 'interrupted', since: row.interruptedAt };
+};
 
 /** The columns of a session as lists show them. */
-export const rowToJson = (row: SessionRow) => ({
+export const rowToJson = (row: SessionRow, { activity, since }: Activity) => ({
   session: row.key,
   session_id: row.name,
   kind: row.kind,
@@ -20,15 +51,34 @@ export const rowToJson = (row: SessionRow) => ({
   updated_at: row.updatedAt,
   closed_at: row.closedAt,
   revision: row.revision,
+  activity,
+  activity_since: since,
+  ...(row.flaw === null ? {} : { flaw: row.flaw }),
 });
 
-/** Everything about where a session stands: its view, with what depends on the caller and the files laid over it. */
-export const statusToJson = (
+/** What a reading verb overlays a stored view with. */
+export interface QueryWorld {
+  readonly store: Store;
+  readonly places: Places;
+  readonly files: Files;
+  readonly host: Host;
+  readonly caller: Pick<Caller, 'now' | 'process'>;
+}
+
+/**
+ * Everything about where a session stands: its view, with what depends on the caller, the processes and the files laid
+ * over it.
+ */
+export const statusToJson = async (
   { row, reason, notes, view, unreadable }: ReadSession,
-  world: { readonly places: Places; readonly files: Files },
+  world: QueryWorld,
   folder: string,
-): JsonObject => {
+): Promise<JsonObject> => {
   const home = world.places.homeOf(row);
+  const processes = await world.store.processes({ session: row.key });
+  const running = processes.filter(({ endedAt }) => endedAt === null);
+  const { activity, since } = activityOf(row, running, world);
+  const next = nextFor(view.next, row, running, world);
   return {
     session: row.key,
     session_id: row.name,
@@ -56,7 +106,28 @@ export const statusToJson = (
         files: files.slice(0, 20),
       };
     }),
-    next_action: { ...view.next },
+    next_action: { ...next },
+    // The original review workflow's names of the same.
+    completeness_state:
+      row.status === 'closed' ? view.completeness : next.kind === 'wait' ? 'in_flight' : 'open_no_artifact',
+    has_terminal_artifact: view.missing.length === 0,
+    marked_closed: row.status === 'closed',
+    dependents_settled: running.every(({ kind }) => kind === 'supervisor'),
+    next_action_kind: next.kind,
+    remaining_phases: [...view.remaining],
+    activity,
+    activity_since: since,
+    processes: processes.slice(-mostProcesses).map((process) => ({
+      id: process.id,
+      called: callProcess(process),
+      kind: process.kind,
+      status: process.outcome ?? 'running',
+      liveness: livenessOf(process, world.host, world.caller.now),
+      phase: process.phase,
+      exit_code: process.exitCode,
+    })),
+    processes_total: processes.length,
+    resume: resumeOf(processes),
     branch: row.branch,
     worktree: row.worktree,
     here: home.root === world.places.here.root,
@@ -64,11 +135,35 @@ export const statusToJson = (
     notes,
     events: row.seq,
     revision: row.revision,
+    ...(row.flaw === null ? {} : { flaw: row.flaw }),
     ...(unreadable === undefined
       ? {}
       : {
           read_only: `event ${unreadable.seq} (${unreadable.type}, version ${unreadable.v}) is ${unreadable.reason === 'newer' ? 'newer than this program' : 'damaged'}`,
         }),
+  };
+};
+
+/** Most processes that a status names, the newest ones. */
+const mostProcesses = 20;
+
+/**
+ * The next action for whoever asks. While instances are at work that are neither the caller nor known to be dead, the next
+ * action is to wait for them; a supervisor is never waited for, since it may be the one who asks.
+ */
+const nextFor = (next: NextAction, row: SessionRow, running: readonly Process[], world: QueryWorld): NextAction => {
+  const others = running.filter(
+    (process) =>
+      process.kind === 'instance' &&
+      process.id !== world.caller.process &&
+      livenessOf(process, world.host, world.caller.now) !== 'dead',
+  );
+  if (others.length === 0 || row.status === 'closed') return next;
+  const shown = others.slice(0, 5).map(callProcess).join(', ');
+  return {
+    kind: 'wait',
+    text: `Wait for ${shown}${others.length > 5 ? ` and ${others.length - 5} more` : ''}. Then: ${next.text}`,
+    command: `stint process list --session ${row.key}`,
   };
 };
 

@@ -1,6 +1,7 @@
 import { foldCommon, type Common } from './common.ts';
-import { genesis, hashEvent, isKernelEvent, kernelEvents, type NewEvent, type StoredEvent } from './event.ts';
+import { genesis, hashEvent, isKernelEvent, kernelEvents, type DecidedEvent, type StoredEvent } from './event.ts';
 import type { Folded, Kind, Unreadable } from './kind.ts';
+import { foldProcess, processOf, type Process } from './process.ts';
 import { viewOf, type View } from './view.ts';
 
 /** A session as far as it is folded. Before its first event `common` is undefined. */
@@ -9,6 +10,8 @@ export interface Session {
   readonly kind: Kind;
   readonly common: Common | undefined;
   readonly folded: Folded;
+  /** Its processes as far as they were asked for, by id; a replay has all of them. */
+  readonly processes: ReadonlyMap<string, Process>;
   /** The hash of the newest event. */
   readonly hash: string;
   /** The first event that this program cannot fold; such a session is read, not written. */
@@ -27,6 +30,7 @@ export const absentSession = (kind: Kind, key: string): Session => ({
   kind,
   common: undefined,
   folded: kind.empty,
+  processes: new Map(),
   hash: genesis,
   unreadable: undefined,
 });
@@ -35,8 +39,16 @@ export const absentSession = (kind: Kind, key: string): Session => ({
 export const applyEvent = (session: Session, event: StoredEvent): OpenedSession => ({
   ...applyToKind(session, event),
   common: foldCommon(session.common, event),
+  processes: applyToProcesses(session.processes, event),
   hash: event.hash,
 });
+
+const applyToProcesses = (processes: Session['processes'], event: StoredEvent): Session['processes'] => {
+  const id = processOf(event);
+  if (id === undefined) return processes;
+  const process = foldProcess(processes.get(id), event);
+  return process === undefined ? processes : new Map([...processes, [id, process]]);
+};
 
 /** Folds an event into the kind's state alone: for the tail of a snapshot, where the common state is known. */
 export const applyToKind = (session: Session, event: StoredEvent): Session => {
@@ -73,19 +85,20 @@ export interface Origin {
 /** Appends what was decided: numbers, times, chains and folds each event. `at` never goes backwards within a session. */
 export const appendEvents = (
   session: Session,
-  decided: readonly NewEvent[],
+  decided: readonly DecidedEvent[],
   origin: Origin,
 ): { readonly session: Session; readonly events: readonly StoredEvent[] } => {
   const events: StoredEvent[] = [];
   let after = session;
-  for (const { type, v, data } of decided) {
+  for (const { type, v, data, happened } of decided) {
     const last = after.common;
+    const time = happened !== undefined && happened < origin.now ? happened : origin.now;
     const unhashed = {
       session: session.key,
       seq: (last?.seq ?? 0) + 1,
       type,
       v,
-      at: last !== undefined && last.updatedAt > origin.now ? last.updatedAt : origin.now,
+      at: last !== undefined && last.updatedAt > time ? last.updatedAt : time,
       actor: origin.actor,
       place: origin.place,
       cause: origin.cause,

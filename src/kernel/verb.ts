@@ -6,6 +6,7 @@ import { mayHoldSecret } from '../lib/secret-hint.ts';
 import { digestInput, dispatch, replayRequest, type Order } from './dispatch.ts';
 import type { Kinds } from './kind.ts';
 import type { Caller, Files, Payload, Places, Store } from './ports.ts';
+import type { Host } from './process.ts';
 import { refuse, refusePayload, type Refusal } from './refusal.ts';
 
 /** What a verb works with. */
@@ -15,6 +16,7 @@ export interface World {
   readonly caller: Caller;
   readonly places: Places;
   readonly files: Files;
+  readonly host: Host;
 }
 
 /** The input of a verb: a flat object of texts, whole numbers and switches, each with a description. */
@@ -24,6 +26,15 @@ export type InputSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
 export interface VerbRefusal {
   readonly refusal: Refusal;
   readonly report?: JsonObject;
+}
+
+/** Another name of a verb: the command line of another system, taken as it is. */
+export interface Alias {
+  readonly name: string;
+  /** What its flags are called here: flag to field, both as they are written. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** Fields that the name itself says. */
+  readonly sets?: JsonObject;
 }
 
 /** A verb that takes a JSON payload: what it must be, checked before anything is looked up. */
@@ -42,6 +53,10 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly details: string;
   /** Command lines that show it. */
   readonly examples: readonly string[];
+  /** The names that it has in the systems that stint replaces. */
+  readonly aliases?: readonly Alias[];
+  /** The names that it had in older versions of them, which these refuse too. */
+  readonly retired?: readonly string[];
   readonly input: Schema;
   /** The fields that may be given by position, in order. */
   readonly positionals?: readonly (keyof v.InferOutput<Schema> & string)[];
@@ -76,6 +91,8 @@ export interface Verb {
   readonly summary: string;
   readonly details: string;
   readonly examples: readonly string[];
+  readonly aliases: readonly Alias[];
+  readonly retired: readonly string[];
   readonly input: InputSchema;
   readonly positionals: readonly string[];
   readonly access: 'reads' | 'writes' | 'maintains';
@@ -157,7 +174,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
       if (!order.ok) return order;
       return ok({
         ...order.value,
-        answer: (session, before) => ({ ...order.value.answer(session, before), ...remarks }),
+        answer: (after, before) => ({ ...order.value.answer(after, before), ...remarks }),
       });
     });
     if (!answer.ok) return refused(answer.error);
@@ -179,6 +196,8 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     summary: definition.summary,
     details: definition.details,
     examples: definition.examples,
+    aliases: definition.aliases ?? [],
+    retired: definition.retired ?? [],
     input: definition.input,
     positionals: definition.positionals ?? [],
     creates: definition.creates ?? false,

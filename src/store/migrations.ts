@@ -83,6 +83,24 @@ CREATE INDEX mirror_version ON mirror (place, path);
 CREATE INDEX mirror_session ON mirror (session);
 CREATE INDEX mirror_unwritten ON mirror (place, path) WHERE stamp IS NULL;
 `,
+  `
+-- Columns of lists are checked by themselves: lists do not read the projections.
+ALTER TABLE session ADD COLUMN interrupted_at TEXT;
+ALTER TABLE session ADD COLUMN flaw TEXT;
+ALTER TABLE session ADD COLUMN listed_checksum INTEGER;
+
+-- What the events say of each process, and when it was last heard of, which no event says.
+CREATE TABLE process (
+  id TEXT PRIMARY KEY,
+  session TEXT NOT NULL REFERENCES session (key),
+  running INTEGER NOT NULL,
+  data TEXT NOT NULL,
+  checksum INTEGER NOT NULL,
+  heartbeat_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX process_session ON process (session);
+CREATE INDEX process_running ON process (session) WHERE running = 1;
+`,
 ];
 
 /** The schema version that this program reads and writes. */

@@ -15,6 +15,8 @@ export interface StoredSession extends SessionRow {
   readonly view: string;
   readonly viewVersion: string;
   readonly checksum: number;
+  /** Covers the columns alone; null where an older program wrote them. */
+  readonly listedChecksum: number | null;
   readonly snapshot: string | null;
   readonly snapshotSeq: number;
   readonly snapshotVersion: number;
@@ -24,7 +26,7 @@ export interface StoredSession extends SessionRow {
 }
 
 /** Raised when the kernel's part of the view or the common state changes its shape. */
-const kernelVersion = 1;
+const kernelVersion = 2;
 
 /** The version of a stored view: the kernel's and the kind's shape. */
 const viewVersionOf = (kind: Kind): string => `${kernelVersion}.${kind.stateVersion}`;
@@ -61,6 +63,8 @@ export const sessionToStored = (
     closedAt: common.closedAt,
     seq: common.seq,
     revision: common.revision,
+    interruptedAt: common.interruptedAt,
+    flaw: common.flaw,
     hash: session.hash,
     common: commonText,
     position: projections.position,
@@ -72,7 +76,8 @@ export const sessionToStored = (
     snapshotChecksum: projections.snapshotChecksum,
     tailBytes: projections.tailBytes,
   };
-  return { ...row, checksum: checksumOf(row) };
+  const listedChecksum = listedChecksumOf(row);
+  return { ...row, listedChecksum, checksum: checksumOf(row, listedChecksum) };
 };
 
 type Projections = Pick<
@@ -123,11 +128,12 @@ const snapshotOf = (
 };
 
 /** Covers the projections and the columns that are made of them. */
-const checksumOf = (row: Omit<StoredSession, 'checksum'>): number =>
+const checksumOf = (row: Pick<StoredSession, 'hash' | 'common' | 'view'>, listed: number): number =>
+  checksum(row.hash, row.common, row.view, String(listed));
+
+/** Covers the columns that lists and resolution read. */
+export const listedChecksumOf = (row: SessionRow): number =>
   checksum(
-    row.hash,
-    row.common,
-    row.view,
     [
       row.key,
       row.kind,
@@ -143,12 +149,14 @@ const checksumOf = (row: Omit<StoredSession, 'checksum'>): number =>
       row.closedAt,
       row.seq,
       row.revision,
+      row.interruptedAt,
+      row.flaw,
     ].join('\n'),
   );
 
 /** Whether the projections of a row are what was written, by a program with the same shapes. */
 export const isIntact = (stored: StoredSession, kind: Kind): boolean =>
-  stored.viewVersion === viewVersionOf(kind) && stored.checksum === checksumOf(stored);
+  stored.viewVersion === viewVersionOf(kind) && stored.checksum === checksumOf(stored, listedChecksumOf(stored));
 
 /** The session of a row before its tail: thawed where a snapshot holds, else empty; undefined where the row is not intact. */
 export const storedToSession = (

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
 import { StoreFailure, type Caller, type Places, type Store } from '../kernel/ports.ts';
+import type { Host } from '../kernel/process.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { PreparedCall, VerbRefusal, World } from '../kernel/verb.ts';
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
@@ -14,6 +15,7 @@ import { prepareFolder } from '../store/place.ts';
 import { createPlaces, refuseFolder } from '../store/places.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { files } from './files.ts';
+import { createHost } from './host.ts';
 
 /** Where work is done, and in which store. */
 export interface Location {
@@ -22,6 +24,8 @@ export interface Location {
   /** A store file or the folder that holds it; the checkout's own where it is not named. */
   readonly store: string | undefined;
   readonly kinds: readonly Kind[];
+  /** What this machine is called; default: as the system says. */
+  readonly host?: string | undefined;
   /** The time now: UTC, RFC 3339, milliseconds. */
   readonly now: () => string;
 }
@@ -31,6 +35,7 @@ export interface Workplace {
   readonly store: Store;
   readonly kinds: Kinds;
   readonly places: Places;
+  readonly host: Host;
   readonly now: () => string;
   readonly freshId: () => string;
   /** Whether there is a store already. */
@@ -67,6 +72,7 @@ export const openWorkplace = (
       store: openSqliteStore(path.value, kinds, { create: missing === 'make' }),
       kinds,
       places: places.value,
+      host: createHost(location.host),
       now: location.now,
       freshId,
     });
@@ -96,6 +102,7 @@ const storePath = (named: string | undefined, cwd: string, folder: string): Resu
 export interface CallOptions {
   readonly actor: string;
   readonly session?: string | undefined;
+  readonly process?: string | undefined;
   readonly requestId?: string | undefined;
   readonly expectRevision?: number | undefined;
   readonly dryRun?: boolean | undefined;
@@ -115,6 +122,7 @@ export const runVerb = async (
   const caller: Caller = {
     actor: options.actor,
     session: options.session,
+    process: options.process,
     now: workplace.now(),
     freshId: workplace.freshId,
     requestId: options.requestId,
@@ -122,7 +130,8 @@ export const runVerb = async (
     dryRun: options.dryRun ?? false,
     redact: options.redact ?? true,
   };
-  const world: World = { store: workplace.store, kinds: workplace.kinds, places: workplace.places, files, caller };
+  const { store, kinds, places, host } = workplace;
+  const world: World = { store, kinds, places, host, files, caller };
   try {
     const result = await call(world, payload);
     const sessions = result.ok ? result.value.sessions : [];

@@ -27,6 +27,10 @@ export const advance = defineVerb({
     reason: optionalText('Why it is passed over.'),
     session: sessionField,
   }),
+  aliases: [
+    { name: 'state advance', flags: { 'session-id': 'session', 'current-round': 'round', 'current-map-run': 'round' } },
+  ],
+  retired: ['state transition'],
   positionals: ['phase'],
   contradiction: ({ phase, round, skip, reason }) => {
     if (phase === undefined && skip === undefined)
@@ -38,7 +42,7 @@ export const advance = defineVerb({
   },
   does: {
     writes: async (world, { session, ...wish }) => {
-      const row = await resolve(world, session, { command: 'advance' });
+      const row = await resolve(world, session, { command: 'advance', position: wish.phase ?? wish.skip });
       if (!row.ok) return row;
       return ok(
         orderOne(

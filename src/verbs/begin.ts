@@ -1,11 +1,10 @@
 import * as v from 'valibot';
 import { checkName, findKind, keyOf } from '../kernel/address.ts';
-import { standingOf, type Order } from '../kernel/dispatch.ts';
+import { loadedIn, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
 import type { Kind } from '../kernel/kind.ts';
 import { decideBegin, decideFinish } from '../kernel/lifecycle.ts';
 import type { Guard, SessionRow } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
-import type { Session } from '../kernel/session.ts';
 import { defineVerb, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { nameFrom } from '../lib/name.ts';
@@ -31,6 +30,8 @@ An open session answers with where it stands, and nothing changes. A closed one 
     name: optionalText('The name of the session.'),
     fresh: flag('Abort the open session and start anew.'),
   }),
+  aliases: [{ name: 'state begin', flags: { 'session-id': 'name', 'workflow-type': 'kind' } }],
+  retired: ['state init'],
   positionals: ['kind'],
   creates: true,
   does: {
@@ -144,12 +145,17 @@ const orderOf = (
   return {
     keys: abort === undefined ? [key] : [key, abort],
     guards,
+    ...(abort === undefined ? {} : { processes: [] }),
     decide: (sessions) => {
-      const session = known(sessions, key);
+      const session = loadedIn(sessions, key);
       const events = decideBegin(session, { branch, worktree: world.places.here.worktree });
       if (!events.ok) return events;
       if (abort === undefined) return ok(new Map([[key, events.value]]));
-      const aborted = decideFinish(known(sessions, abort), { abort: true, reason: `begun anew as ${key}` });
+      const aborted = decideFinish(loadedIn(sessions, abort), {
+        abort: true,
+        reason: `begun anew as ${key}`,
+        process: world.caller.process,
+      });
       return aborted.ok
         ? ok(
             new Map([
@@ -159,18 +165,16 @@ const orderOf = (
           )
         : aborted;
     },
-    answer: (session, before) => ({
-      ...standingOf(session),
-      resumed: before.common !== undefined,
-      folder: kind.folder(name),
-      branch: session.common.branch,
-      ...(abort === undefined ? {} : { aborted: abort }),
-    }),
+    answer: (after, before) => {
+      const session = sessionIn(after, key);
+      return {
+        ...standingOf(session),
+        resumed: loadedIn(before, key).common !== undefined,
+        folder: kind.folder(name),
+        branch: session.common.branch,
+        revision: session.common.revision,
+        ...(abort === undefined ? {} : { aborted: abort }),
+      };
+    },
   };
-};
-
-const known = (sessions: ReadonlyMap<string, Session>, key: string): Session => {
-  const session = sessions.get(key);
-  if (session === undefined) throw new Error(`${key} was not loaded`);
-  return session;
 };

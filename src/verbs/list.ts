@@ -2,15 +2,16 @@ import * as v from 'valibot';
 import { findKind } from '../kernel/address.ts';
 import { objectsAt, table, textAt } from '../kernel/answer.ts';
 import { flag, optionalText } from '../kernel/fields.ts';
-import { rowToJson } from '../kernel/query.ts';
+import { activityOf, rowToJson } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
+import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok } from '../lib/result.ts';
 import { truncate } from '../lib/text.ts';
 
 export const list = defineVerb({
   name: 'list',
   summary: 'Which sessions are there?',
-  details: `The open sessions of this store, those changed last first; --all lists the closed ones too.`,
+  details: `The open sessions of this store, those changed last first; --all lists the closed ones too. One whose processes are all dead shows as interrupted.`,
   examples: ['stint list', 'stint list --all --json'],
   input: v.strictObject({
     all: flag('Closed sessions too.'),
@@ -21,10 +22,16 @@ export const list = defineVerb({
       const kind = input.kind === undefined ? undefined : findKind(world.kinds, input.kind);
       if (kind?.ok === false) return err({ refusal: kind.error });
       const rows = await world.store.rows({
+        thorough: true,
         ...(input.all === true ? {} : { status: 'active' as const }),
         ...(kind === undefined ? {} : { kind: kind.value.name }),
       });
-      return ok({ sessions: rows.map(rowToJson), total: rows.length, all: input.all === true });
+      const running = Map.groupBy(await world.store.processes({ running: true }), ({ session }) => session);
+      return ok({
+        sessions: rows.map((row) => rowToJson(row, activityOf(row, running.get(row.key) ?? [], world))),
+        total: rows.length,
+        all: input.all === true,
+      });
     },
   },
   text: (answer) => {
@@ -37,7 +44,7 @@ export const list = defineVerb({
       ['SESSION', 'STATUS', 'POSITION', 'BRANCH', 'WORKTREE', 'UPDATED'],
       ...sessions.map((session) => [
         textAt(session, 'session'),
-        textAt(session, 'outcome') === '' ? textAt(session, 'status') : textAt(session, 'outcome'),
+        stateText(session),
         textAt(session, 'position'),
         truncate(textAt(session, 'branch'), 40),
         textAt(session, 'worktree'),
@@ -46,3 +53,15 @@ export const list = defineVerb({
     ]);
   },
 });
+
+/** How it ended, or whether somebody works on it. */
+const stateText = (session: JsonObject): string => {
+  const activity = textAt(session, 'activity');
+  const state =
+    textAt(session, 'outcome') !== ''
+      ? textAt(session, 'outcome')
+      : activity === 'none'
+        ? textAt(session, 'status')
+        : activity;
+  return textAt(session, 'flaw') === '' ? state : `${state}, with a gap`;
+};

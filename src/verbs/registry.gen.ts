@@ -6,8 +6,14 @@ import { finish } from './finish.ts';
 import { list } from './list.ts';
 import { log } from './log.ts';
 import { note } from './note.ts';
+import { processBeat } from './process-beat.ts';
+import { processBind } from './process-bind.ts';
+import { processEnd } from './process-end.ts';
+import { processList } from './process-list.ts';
+import { processStart } from './process-start.ts';
+import { processSweep } from './process-sweep.ts';
 import { show } from './show.ts';
 import { status } from './status.ts';
 import { timeline } from './timeline.ts';
 
-export const verbs: readonly Verb[] = [advance, begin, finish, list, log, note, show, status, timeline];
+export const verbs: readonly Verb[] = [advance, begin, finish, list, log, note, processBeat, processBind, processEnd, processList, processStart, processSweep, show, status, timeline];

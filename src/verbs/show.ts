@@ -16,6 +16,7 @@ export const show = defineVerb({
   details: `With --at the session is folded to that revision and shown as it stood then; nothing changes. The text shows the last 5 events, the JSON has all of them.`,
   examples: ['stint show --json', 'stint show --at 3'],
   input: v.strictObject({ session: sessionField, at: optionalCount('The revision.') }),
+  aliases: [{ name: 'state show', flags: { 'session-id': 'session' } }],
   positionals: ['session'],
   does: {
     reads: async (world, { session: given, at }) => {
@@ -27,7 +28,7 @@ export const show = defineVerb({
       const folder = world.kinds.get(row.value.kind)?.folder(row.value.name) ?? '';
       return ok({
         ...(at === undefined ? {} : { at }),
-        session: statusToJson(session.value, world, folder),
+        session: await statusToJson(session.value, world, folder),
         events: events.map(eventToJson),
       });
     },

@@ -4,6 +4,7 @@ import { fieldLines, nextText, objectAt, objectsAt, textAt, textsAt } from '../k
 import { sessionField } from '../kernel/fields.ts';
 import { sessionAt, statusToJson } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
+import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok } from '../lib/result.ts';
 
 export const status = defineVerb({
@@ -12,6 +13,7 @@ export const status = defineVerb({
   details: `Answers for one session: its phase and round, how complete it is, what is missing, which files are expected by now and whether they are there, and the next action with its command. Files never count as done. Exits 0 whatever the state.`,
   examples: ['stint status', 'stint status --session review:2026-03-17-main --json'],
   input: v.strictObject({ session: sessionField }),
+  aliases: [{ name: 'state status', flags: { 'session-id': 'session' } }],
   positionals: ['session'],
   does: {
     reads: async (world, input) => {
@@ -20,7 +22,7 @@ export const status = defineVerb({
       const session = await sessionAt(world.store, row.value.key, undefined);
       if (!session.ok) return err({ refusal: session.error });
       const folder = world.kinds.get(row.value.kind)?.folder(row.value.name) ?? '';
-      return ok(statusToJson(session.value, world, folder));
+      return ok(await statusToJson(session.value, world, folder));
     },
   },
   text: (answer) => {
@@ -31,11 +33,14 @@ export const status = defineVerb({
         [textAt(answer, 'session'), `${state}${reason === '' ? '' : ` (${reason})`}`],
         ['position', textAt(answer, 'position')],
         ['completeness', textAt(answer, 'completeness')],
+        ['activity', activityText(answer)],
+        ['flaw', textAt(answer, 'flaw')],
         ['missing', textsAt(answer, 'missing').join('; ')],
         ['branch', textAt(answer, 'branch')],
         ['worktree', answer['here'] === true ? '' : textAt(answer, 'worktree')],
         ['updated', textAt(answer, 'updated_at')],
         ['read only', textAt(answer, 'read_only')],
+        ['resume with', textAt(objectAt(answer, 'resume'), 'command')],
         ...objectsAt(answer, 'evidence').map((one): [string, string] => [
           one['present'] === true ? 'there' : 'not there',
           `${textAt(one, 'path')}${one['at_least'] === undefined ? '' : ` (${textsAt(one, 'files').join(', ') || 'empty'}; at least ${textAt(one, 'at_least')})`}`,
@@ -46,3 +51,13 @@ export const status = defineVerb({
     ].join('\n');
   },
 });
+
+/** Who works on it, in a line. */
+const activityText = (answer: JsonObject): string => {
+  const activity = textAt(answer, 'activity');
+  const since = textAt(answer, 'activity_since');
+  const running = objectsAt(answer, 'processes').filter((process) => textAt(process, 'status') === 'running');
+  const names = running.map((process) => `${textAt(process, 'called')} ${textAt(process, 'liveness')}`);
+  if (activity === 'none' && names.length === 0) return '';
+  return `${activity}${since === '' ? '' : ` since ${since}`}${names.length === 0 ? '' : ` (${names.join(', ')})`}`;
+};

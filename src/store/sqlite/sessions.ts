@@ -1,14 +1,21 @@
 import type { RowFilter, SessionRow } from '../../kernel/ports.ts';
-import type { StoredSession } from '../rows.ts';
+import { listedChecksumOf, type StoredSession } from '../rows.ts';
 import type { Database, Row } from './database.ts';
-import { number, text, textOrNull } from './values.ts';
+import { number, numberOrNull, text, textOrNull } from './values.ts';
 
 const listed =
-  'key, kind, name, status, outcome, branch, place, worktree, position, started_at, updated_at, closed_at, seq, revision';
-const stored = `${listed}, hash, common, view, view_version, checksum, snapshot, snapshot_seq, snapshot_version, snapshot_checksum, tail_bytes`;
+  'key, kind, name, status, outcome, branch, place, worktree, position, started_at, updated_at, closed_at, seq, revision, interrupted_at, flaw';
+const stored = `${listed}, hash, common, view, view_version, checksum, snapshot, snapshot_seq, snapshot_version, snapshot_checksum, tail_bytes, listed_checksum`;
 
-/** The rows that match, those changed last first. */
-export const selectRows = (database: Database, filter: RowFilter): readonly SessionRow[] => {
+/**
+ * The rows that match, those changed last first. What was damaged on its way is not shown: `remake` makes such a row anew
+ * from its events, or fails.
+ */
+export const selectRows = (
+  database: Database,
+  filter: RowFilter,
+  remake: (key: string) => SessionRow,
+): readonly SessionRow[] => {
   const conditions: string[] = [];
   const values: string[] = [];
   const where = (condition: string, ...more: readonly string[]): void => {
@@ -23,11 +30,32 @@ export const selectRows = (database: Database, filter: RowFilter): readonly Sess
   if (filter.status === 'closed') where(`status = 'closed'`);
   if (filter.branch === null) where('branch IS NULL');
   else if (filter.branch !== undefined) where('branch = ?', filter.branch);
-  const clause = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  return database
-    .all(`SELECT ${listed} FROM session${clause} ORDER BY updated_at DESC, key`, ...values)
-    .map(rowToListed);
+  // A damaged column or index could hide a row from a condition.
+  const clause =
+    filter.thorough === true ? ' NOT INDEXED' : conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  const rows = database
+    .all(
+      `SELECT ${listed}, listed_checksum FROM session${clause} ORDER BY updated_at DESC, key`,
+      ...(filter.thorough === true ? [] : values),
+    )
+    .map((row) => {
+      const found = rowToListed(row);
+      const written = numberOrNull(row, 'listed_checksum');
+      return written === null || written === listedChecksumOf(found) ? found : remake(found.key);
+    });
+  return filter.thorough === true ? rows.filter((row) => matches(row, filter)) : rows;
 };
+
+const matches = (row: SessionRow, filter: RowFilter): boolean =>
+  (filter.kind === undefined || row.kind === filter.kind) &&
+  (filter.name === undefined || row.name === filter.name) &&
+  (filter.namePrefix === undefined || row.name.startsWith(filter.namePrefix)) &&
+  (filter.status === undefined || row.status === filter.status) &&
+  (filter.branch === undefined || row.branch === filter.branch);
+
+/** The keys of all sessions. */
+export const selectKeys = (database: Database): readonly string[] =>
+  database.all('SELECT key FROM session NOT INDEXED ORDER BY key').map((row) => text(row, 'key'));
 
 /** The whole row of a session. */
 export const selectSession = (database: Database, key: string): StoredSession | undefined => {
@@ -45,6 +73,7 @@ export const selectSession = (database: Database, key: string): StoredSession | 
     snapshotVersion: number(row, 'snapshot_version'),
     snapshotChecksum: number(row, 'snapshot_checksum'),
     tailBytes: number(row, 'tail_bytes'),
+    listedChecksum: numberOrNull(row, 'listed_checksum'),
   };
 };
 
@@ -70,13 +99,16 @@ export const upsertSession = (database: Database, session: StoredSession, before
     session.place,
     session.worktree,
     session.startedAt,
+    session.interruptedAt,
+    session.flaw,
+    session.listedChecksum,
   ];
   const snapshot = [session.snapshot, session.snapshotSeq, session.snapshotVersion, session.snapshotChecksum];
   if (before === undefined) {
     database.run(
       `INSERT INTO session (status, outcome, position, updated_at, closed_at, seq, revision, hash, common, view, view_version, checksum, tail_bytes,
-        kind, name, branch, place, worktree, started_at, snapshot, snapshot_seq, snapshot_version, snapshot_checksum, key)
-       VALUES (${Array.from({ length: 24 }, () => '?').join(', ')})`,
+        kind, name, branch, place, worktree, started_at, interrupted_at, flaw, listed_checksum, snapshot, snapshot_seq, snapshot_version, snapshot_checksum, key)
+       VALUES (${Array.from({ length: 27 }, () => '?').join(', ')})`,
       ...columns,
       ...snapshot,
       session.key,
@@ -86,7 +118,7 @@ export const upsertSession = (database: Database, session: StoredSession, before
   const sameSnapshot = before.snapshotSeq === session.snapshotSeq && before.snapshot === session.snapshot;
   database.run(
     `UPDATE session SET status = ?, outcome = ?, position = ?, updated_at = ?, closed_at = ?, seq = ?, revision = ?, hash = ?, common = ?, view = ?,
-      view_version = ?, checksum = ?, tail_bytes = ?, kind = ?, name = ?, branch = ?, place = ?, worktree = ?, started_at = ?${sameSnapshot ? '' : ', snapshot = ?, snapshot_seq = ?, snapshot_version = ?, snapshot_checksum = ?'} WHERE key = ?`,
+      view_version = ?, checksum = ?, tail_bytes = ?, kind = ?, name = ?, branch = ?, place = ?, worktree = ?, started_at = ?, interrupted_at = ?, flaw = ?, listed_checksum = ?${sameSnapshot ? '' : ', snapshot = ?, snapshot_seq = ?, snapshot_version = ?, snapshot_checksum = ?'} WHERE key = ?`,
     ...columns,
     ...(sameSnapshot ? [] : snapshot),
     session.key,
@@ -108,4 +140,6 @@ const rowToListed = (row: Row): SessionRow => ({
   closedAt: textOrNull(row, 'closed_at'),
   seq: number(row, 'seq'),
   revision: number(row, 'revision'),
+  interruptedAt: textOrNull(row, 'interrupted_at'),
+  flaw: textOrNull(row, 'flaw'),
 });

@@ -6,6 +6,7 @@ import {
   type CommitRequest,
   type Finding,
   type ReadSession,
+  type SessionRow,
   type Store,
 } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
@@ -36,6 +37,7 @@ import type { Database } from './database.ts';
 import { eachEvent, insertEvents, selectEvent, selectEvents, selectOrphans } from './events.ts';
 import { recordMirrors, selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
 import { openFile, readIdentity } from './open.ts';
+import { beatProcess, rebuildProcesses, recordProcesses, selectProcesses } from './processes.ts';
 import { insertRequest, selectRequest } from './requests.ts';
 import { selectRows, selectSession, upsertSession } from './sessions.ts';
 
@@ -54,6 +56,8 @@ export const openSqliteStore = (path: string, kinds: Kinds, options: { readonly 
     );
   };
 
+  const remake = (key: string): SessionRow => remakeRow(database, kindOf, key);
+
   return {
     name: path,
     get identity() {
@@ -62,8 +66,8 @@ export const openSqliteStore = (path: string, kinds: Kinds, options: { readonly 
     },
     readOnly,
     recall: async (id) => selectRequest(database, id),
-    commit: async (request) => commit(database, kindOf, request),
-    rows: async (filter) => selectRows(database, filter),
+    commit: async (request) => commit(database, kindOf, remake, request),
+    rows: async (filter) => selectRows(database, filter, remake),
     read: async (key, until) => database.snapshot(() => readSession(database, kinds, kindOf, key, until)),
     load: async (key, until) => database.snapshot(() => loadSession(database, kindOf(key), key, until)?.session),
     events: async (key, query) => selectEvents(database, key, query),
@@ -85,6 +89,8 @@ export const openSqliteStore = (path: string, kinds: Kinds, options: { readonly 
       const { verifyStore } = await import('./verify.ts');
       return database.snapshot(() => verifyStore(database, kinds));
     },
+    processes: async (filter) => selectProcesses(database, filter),
+    beat: async (id, at) => database.write(() => ({ commit: true, value: beatProcess(database, id, at) })),
     close: async () => database.close(),
   };
 };
@@ -92,6 +98,7 @@ export const openSqliteStore = (path: string, kinds: Kinds, options: { readonly 
 const commit = <Answer extends JsonObject>(
   database: Database,
   kindOf: (key: string) => Kind,
+  remake: (key: string) => SessionRow,
   request: CommitRequest<Answer>,
 ): Result<CommitOutcome<Answer>, Refusal> =>
   database.write((): { readonly commit: boolean; readonly value: Result<CommitOutcome<Answer>, Refusal> } => {
@@ -100,7 +107,7 @@ const commit = <Answer extends JsonObject>(
     const known = selectRequest(database, request.request.id);
     if (known !== undefined) return leave(ok({ kind: 'known', request: known }));
     for (const { filter, keys } of request.guards) {
-      const found = selectRows(database, filter).map((row) => row.key);
+      const found = selectRows(database, filter, remake).map((row) => row.key);
       if (found.toSorted().join() !== keys.toSorted().join()) return leave(ok({ kind: 'stale' }));
     }
 
@@ -111,7 +118,8 @@ const commit = <Answer extends JsonObject>(
         ? loadCommon(database, kindOf(key), key)
         : loadSession(database, kindOf(key), key, undefined);
       if (loaded !== undefined) storedByKey.set(key, loaded.stored);
-      before.set(key, loaded?.session ?? absentSession(kindOf(key), key));
+      const session = loaded?.session ?? absentSession(kindOf(key), key);
+      before.set(key, request.processes === undefined ? session : withProcesses(database, session, request.processes));
     }
     const stale = refuseRevision(before, request);
     if (stale !== undefined) return leave(err(stale));
@@ -165,9 +173,26 @@ const writeSession = (
   const added = moving.length === 0 ? undefined : moving.reduce((total, { data }) => total + data.length, 0);
   upsertSession(database, sessionToStored(after, stored, added), stored);
   insertEvents(database, texts);
+  recordProcesses(database, after, events);
   if (moving.length === 0) return;
   const newBySeq = new Map(events.map((event) => [event.seq, event]));
   recordMirrors(database, before, after, (seq) => newBySeq.get(seq) ?? selectEvent(database, after.key, seq));
+};
+
+/** A row whose columns were damaged, made anew from its events. */
+const remakeRow = (database: Database, kindOf: (key: string) => Kind, key: string): SessionRow => {
+  const session = replay(database, kindOf(key), key, undefined);
+  if (session !== undefined) return sessionToRead(session).row;
+  throw new StoreFailure(
+    refuse('damaged', `The row of ${key} in ${database.path} was damaged.`, { hint: 'stint doctor' }),
+  );
+};
+
+/** A session with its processes that run, and with those that are named. */
+const withProcesses = (database: Database, session: Session, named: readonly string[]): Session => {
+  const running = selectProcesses(database, { session: session.key, running: true });
+  const others = named.flatMap((id) => selectProcesses(database, { id, session: session.key }));
+  return { ...session, processes: new Map([...running, ...others].map((process) => [process.id, process])) };
 };
 
 /** A session with its row: from its projections where they are intact, else replayed from its events. */
@@ -287,7 +312,8 @@ const rebuildSession = (
   const complete = session.folded
     .mirrors(session.common)
     .every((mirror) => recorded.get(mirror.path) === mirror.source);
-  if (same && complete) return { commit: false, value: ok(false) };
+  const processes = rebuildProcesses(database, session);
+  if (same && complete) return { commit: processes, value: ok(processes) };
   upsertSession(database, fresh, stored);
   if (!complete) recordMirrors(database, undefined, session, (seq) => selectEvent(database, key, seq));
   return { commit: true, value: ok(true) };

@@ -15,6 +15,10 @@ export const textOrNull = (row: Row, column: string): string | null => {
 /** A whole-number column. */
 export const number = (row: Row, column: string): number => Number(row[column]);
 
+/** A whole-number column that may be null. */
+export const numberOrNull = (row: Row, column: string): number | null =>
+  row[column] === null || row[column] === undefined ? null : Number(row[column]);
+
 /** A text column that holds JSON; what is no JSON any more was damaged. */
 export const parseStored = (row: Row, column: string): JsonObject => {
   try {

@@ -5,7 +5,8 @@ import { absentSession, applyEvent, isOpened, type Session } from '../../kernel/
 import { saysTheSame, sessionToStored } from '../rows.ts';
 import type { Database } from './database.ts';
 import { eachEvent, selectOrphans } from './events.ts';
-import { selectRows, selectSession } from './sessions.ts';
+import { processesAgree } from './processes.ts';
+import { selectKeys, selectSession } from './sessions.ts';
 import { number, text } from './values.ts';
 
 /** Checks the file, and for every session its chain and its projections. Nothing is changed. */
@@ -15,7 +16,7 @@ export const verifyStore = (database: Database, kinds: Kinds): readonly Finding[
     const problem = text(row, 'integrity_check');
     if (problem !== 'ok') findings.push({ subject: database.path, problem, fix: null });
   }
-  for (const { key } of selectRows(database, {})) {
+  for (const key of selectKeys(database)) {
     try {
       findings.push(...verifySession(database, kinds, key));
     } catch (error) {
@@ -68,6 +69,9 @@ const verifySession = (database: Database, kinds: Kinds, key: string): readonly 
   const fresh = sessionToStored(session, undefined, 0);
   if (stored.seq <= last && !saysTheSame(stored, fresh, kind)) {
     findings.push(found('its row differs from its events', `stint rebuild --session ${key}`));
+  }
+  if (!processesAgree(database, session)) {
+    findings.push(found('its processes differ from its events', `stint rebuild --session ${key}`));
   }
   for (const row of database.all('SELECT type, lifecycle FROM event WHERE session = ? GROUP BY type, lifecycle', key)) {
     if (isLifecycle(text(row, 'type')) !== (number(row, 'lifecycle') === 1)) {

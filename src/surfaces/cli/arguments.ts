@@ -1,9 +1,9 @@
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
-import type { Verb } from '../../kernel/verb.ts';
-import type { JsonObject } from '../../lib/canonical-json.ts';
+import type { Alias, Verb } from '../../kernel/verb.ts';
+import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest, truncate } from '../../lib/text.ts';
-import { refuseVerb } from '../verbs.ts';
+import { namesOf, refuseVerb } from '../verbs.ts';
 import { fieldOf, type Flag } from './fields.ts';
 
 /** The flags of every verb. */
@@ -20,6 +20,7 @@ export const commonFlags: readonly Flag[] = [
     type: 'text',
     description: 'The store: its file or folder. Default: STINT_STORE, else .stint/ of the main checkout.',
   },
+  { name: 'process', type: 'text', description: 'The process that acts, by its id. Default: STINT_PROCESS.' },
   { name: 'quiet', type: 'switch', description: 'Print nothing but refusals.' },
   { name: 'help', type: 'switch', description: 'Show the help of the verb.' },
 ];
@@ -57,6 +58,7 @@ export interface Flags {
   readonly quiet: boolean;
   readonly actor: string | undefined;
   readonly store: string | undefined;
+  readonly process: string | undefined;
   readonly requestId: string | undefined;
   readonly expectRevision: number | undefined;
   readonly dryRun: boolean;
@@ -66,7 +68,12 @@ export interface Flags {
 /** What a command line asks for. */
 export type Request =
   | { readonly kind: 'run'; readonly line: CommandLine }
-  | { readonly kind: 'help'; readonly verb: Verb | undefined; readonly json: boolean }
+  | {
+      readonly kind: 'help';
+      readonly verb: Verb | undefined;
+      readonly group: string | undefined;
+      readonly json: boolean;
+    }
   | { readonly kind: 'version'; readonly json: boolean };
 
 /** The flags of a verb that are not its input. */
@@ -80,22 +87,57 @@ export const flagsOf = (verb: Verb): readonly Flag[] => [
 export const parseCommandLine = (verbs: readonly Verb[], argv: readonly string[]): Result<Request, Refusal> => {
   const json = wantsJson(argv);
   const at = findVerb(argv);
-  const name = argv[at];
-  if (name === undefined || name === 'help') {
-    const topic = name === undefined ? undefined : argv.slice(at + 1).find((argument) => !argument.startsWith('-'));
-    if (name === undefined && argv.includes('--version')) return ok({ kind: 'version', json });
+  const word = argv[at];
+  if (word === undefined || word === 'help') {
+    const topic =
+      word === undefined
+        ? ''
+        : argv
+            .slice(at + 1)
+            .filter((argument) => !argument.startsWith('-'))
+            .join(' ');
+    if (word === undefined && argv.includes('--version')) return ok({ kind: 'version', json });
     const unknown =
-      name === undefined ? argv.find((argument) => !['--help', '-h', '--json'].includes(argument)) : undefined;
+      word === undefined ? argv.find((argument) => !['--help', '-h', '--json'].includes(argument)) : undefined;
     if (unknown !== undefined)
       return err(refuseUsage(`There is no flag ${quoted(unknown)} before the verb.`, 'stint --help'));
-    const verb = topic === undefined ? undefined : verbs.find((one) => one.name === topic);
-    if (topic !== undefined && verb === undefined) return err(refuseVerb(verbs, topic));
-    return ok({ kind: 'help', verb, json });
+    if (topic === '') return ok({ kind: 'help', verb: undefined, group: undefined, json });
+    if (isGroup(verbs, topic)) return ok({ kind: 'help', verb: undefined, group: topic, json });
+    const found = findNamed(verbs, topic);
+    return found === undefined
+      ? err(refuseVerb(verbs, topic))
+      : ok({ kind: 'help', verb: found.verb, group: undefined, json });
   }
-  const verb = verbs.find((one) => one.name === name);
-  if (verb === undefined) return err(refuseVerb(verbs, name));
-  return parseVerbLine(verb, [...argv.slice(0, at), ...argv.slice(at + 1)]);
+  // Names of verbs have one word or two.
+  for (const count of [2, 1]) {
+    const name = argv.slice(at, at + count).join(' ');
+    const found = findNamed(verbs, name);
+    if (found !== undefined) return parseVerbLine(found, [...argv.slice(0, at), ...argv.slice(at + count)]);
+  }
+  const rest = argv.slice(at + 1);
+  if (isGroup(verbs, word) && rest.some((argument) => argument === '--help' || argument === '-h'))
+    return ok({ kind: 'help', verb: undefined, group: word, json });
+  const [second = ''] = rest;
+  return err(refuseVerb(verbs, isGroup(verbs, word) && /^\w/.test(second) ? `${word} ${second}` : word));
 };
+
+/** A verb under one of its names. */
+interface Named {
+  readonly verb: Verb;
+  readonly alias: Alias | undefined;
+}
+
+const findNamed = (verbs: readonly Verb[], name: string): Named | undefined => {
+  for (const verb of verbs) {
+    const alias = verb.aliases.find((one) => one.name === name);
+    if (verb.name === name || alias !== undefined) return { verb, alias };
+  }
+  return undefined;
+};
+
+/** Whether a word is the first one of several verbs. */
+const isGroup = (verbs: readonly Verb[], word: string): boolean =>
+  namesOf(verbs).some((name) => name.startsWith(`${word} `));
 
 /** Whether the answer, even a refusal of the rest, is to be JSON. */
 export const wantsJson = (argv: readonly string[]): boolean =>
@@ -117,9 +159,10 @@ const findVerb = (argv: readonly string[]): number => {
 /** A flag with where its value goes. */
 type Option = Flag & { readonly key: string; readonly isInput: boolean };
 
-const parseVerbLine = (verb: Verb, argv: readonly string[]): Result<Request, Refusal> => {
+const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<Request, Refusal> => {
   const help = `stint ${verb.name} --help`;
-  const optionOf = (name: string): Option | undefined => {
+  const optionOf = (given: string): Option | undefined => {
+    const name = alias?.flags?.[given] ?? given;
     const key = name.replaceAll('-', '_');
     const schema = verb.input.entries[key];
     if (schema !== undefined) return { ...fieldOf(key, schema), key, isInput: true };
@@ -128,7 +171,7 @@ const parseVerbLine = (verb: Verb, argv: readonly string[]): Result<Request, Ref
   };
   const tokens = tokenize(argv, (name) => optionOf(name)?.type);
 
-  const input: Record<string, string | number | boolean> = {};
+  const input: Record<string, Json> = { ...alias?.sets };
   const given: Record<string, string | number | boolean> = {};
   const words: string[] = [];
   for (const token of tokens) {
@@ -136,12 +179,15 @@ const parseVerbLine = (verb: Verb, argv: readonly string[]): Result<Request, Ref
       words.push(token.word);
       continue;
     }
-    if (token.flag === '--help' || token.flag === '-h') return ok({ kind: 'help', verb, json: wantsJson(argv) });
+    if (token.flag === '--help' || token.flag === '-h')
+      return ok({ kind: 'help', verb, group: undefined, json: wantsJson(argv) });
     const option = token.flag.startsWith('--') ? optionOf(token.flag.slice(2)) : undefined;
     if (option === undefined) {
-      const names = [...Object.keys(verb.input.entries), ...flagsOf(verb).map((flag) => flag.name)].map(
-        (known) => `--${known.replaceAll('_', '-')}`,
-      );
+      const names = [
+        ...Object.keys(alias?.flags ?? {}),
+        ...Object.keys(verb.input.entries),
+        ...flagsOf(verb).map((flag) => flag.name),
+      ].map((known) => `--${known.replaceAll('_', '-')}`);
       return err(
         refuseUsage(`${verb.name} has no flag ${quoted(token.flag)}.`, help, {
           legal: names,
@@ -159,7 +205,7 @@ const parseVerbLine = (verb: Verb, argv: readonly string[]): Result<Request, Ref
             : 'needs a value';
       return err(refuseUsage(`${verb.name}: --${option.name} ${wanted}.`, help));
     }
-    const into = option.isInput ? input : given;
+    const into: Record<string, Json> = option.isInput ? input : given;
     if (into[option.key] !== undefined && into[option.key] !== value)
       return err(refuseUsage(`${verb.name}: --${option.name} is given twice.`, help));
     into[option.key] = value;
@@ -202,6 +248,7 @@ const parseVerbLine = (verb: Verb, argv: readonly string[]): Result<Request, Ref
         quiet: given['quiet'] === true,
         actor: textOf(given['actor']),
         store: textOf(given['store']),
+        process: textOf(given['process']),
         requestId: textOf(given['request-id']),
         expectRevision: typeof given['expect-revision'] === 'number' ? given['expect-revision'] : undefined,
         dryRun: given['dry-run'] === true,

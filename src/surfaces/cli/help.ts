@@ -1,19 +1,31 @@
 import { otherExits, refusals } from '../../kernel/refusal.ts';
-import type { Verb } from '../../kernel/verb.ts';
+import type { Alias, Verb } from '../../kernel/verb.ts';
 import { table } from '../../kernel/answer.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { commonFlags, flagsOf } from './arguments.ts';
 import { fieldOf } from './fields.ts';
 
-/** The help of the whole program. */
-export const helpText = (verbs: readonly Verb[]): string =>
+/** The verbs whose names, or names in other systems, begin with that word; all of them without one. */
+export const verbsOf = (verbs: readonly Verb[], group: string | undefined): readonly Verb[] =>
+  group === undefined
+    ? verbs
+    : verbs.filter(({ name, aliases }) =>
+        [name, ...aliases.map((alias) => alias.name)].some((one) => one.startsWith(`${group} `)),
+      );
+
+/** The help of the whole program, or of a group of verbs under the names that begin with its word. */
+export const helpText = (verbs: readonly Verb[], group?: string): string =>
   [
     'stint keeps the state of long, many-agent work, so that anyone can stop, crash, hand over and resume.',
     '',
-    'usage: stint VERB [flags]',
+    `usage: stint ${group === undefined ? '' : `${group} `}VERB [flags]`,
     '',
     table(
-      verbs.map((verb) => [verb.name, verb.summary]),
+      verbs.flatMap((verb) =>
+        [verb.name, ...verb.aliases.map((alias) => alias.name)]
+          .filter((name) => (group === undefined ? name === verb.name : name.startsWith(`${group} `)))
+          .map((name) => [name, verb.summary]),
+      ),
       '  ',
     ),
     '',
@@ -44,7 +56,14 @@ export const verbHelpText = (verb: Verb): string => {
     '',
     'examples:',
     ...verb.examples.map((example) => `  ${example}`),
+    ...(verb.aliases.length === 0 ? [] : ['', `also called: ${verb.aliases.map(aliasText).join('; ')}`]),
   ].join('\n');
+};
+
+/** Another name with what it calls its flags. */
+export const aliasText = ({ name, flags = {} }: Alias): string => {
+  const renamed = Object.entries(flags).map(([from, to]) => `--${from} for --${to}`);
+  return renamed.length === 0 ? name : `${name} (${renamed.join(', ')})`;
 };
 
 /** `stint begin <kind> [flags]`. */
@@ -66,6 +85,7 @@ export const helpToJson = (verbs: readonly Verb[]): JsonObject => ({
     summary: verb.summary,
     usage: usageOf(verb),
     access: verb.access,
+    aliases: verb.aliases.map(({ name, flags = {} }) => ({ name, flags: { ...flags } })),
     fields: fieldsOf(verb).map(({ name, type, required, description }) => ({ name, type, required, description })),
     flags: flagsOf(verb).map(({ name, type, description }) => ({ name, type, description })),
     examples: [...verb.examples],

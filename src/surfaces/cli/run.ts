@@ -37,10 +37,10 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
       else print(1, `stint ${surroundings.version}\n`);
       return 0;
     case 'help': {
-      const { helpText, helpToJson, verbHelpText } = await import('./help.ts');
-      const { verb } = request.value;
-      if (json) printJson(helpToJson(verb === undefined ? verbs : [verb]), undefined);
-      else print(1, `${verb === undefined ? helpText(verbs) : verbHelpText(verb)}\n`);
+      const { helpText, helpToJson, verbHelpText, verbsOf } = await import('./help.ts');
+      const { verb, group } = request.value;
+      if (json) printJson(helpToJson(verb === undefined ? verbsOf(verbs, group) : [verb]), undefined);
+      else print(1, `${verb === undefined ? helpText(verbsOf(verbs, group), group) : verbHelpText(verb)}\n`);
       return 0;
     }
     case 'run': {
@@ -74,11 +74,13 @@ const runLine = async (
     cwd: surroundings.cwd,
     store: flags.store ?? filled(surroundings.env['STINT_STORE']),
     kinds: surroundings.kinds,
+    host: filled(surroundings.env['STINT_HOST']),
     now: surroundings.now,
   };
   const options = {
     actor: flags.actor ?? surroundings.actor(),
     session: filled(surroundings.env['STINT_SESSION']),
+    process: flags.process ?? filled(surroundings.env['STINT_PROCESS']),
     requestId: flags.requestId,
     expectRevision: flags.expectRevision,
     dryRun: flags.dryRun,

@@ -1,0 +1,107 @@
+import { StoreFailure, type ProcessFilter } from '../../kernel/ports.ts';
+import { processOf, type Process } from '../../kernel/process.ts';
+import { refuse } from '../../kernel/refusal.ts';
+import type { StoredEvent } from '../../kernel/event.ts';
+import type { Session } from '../../kernel/session.ts';
+import { checksum } from '../../lib/checksum.ts';
+import type { Database, Row } from './database.ts';
+import { number, text } from './values.ts';
+
+/** Processes, those started first first. */
+export const selectProcesses = (database: Database, filter: ProcessFilter): readonly Process[] => {
+  const conditions: string[] = [];
+  const values: string[] = [];
+  const where = (condition: string, ...more: readonly string[]): void => {
+    conditions.push(condition);
+    values.push(...more);
+  };
+  if (filter.id !== undefined) where('id = ?', filter.id);
+  if (filter.session !== undefined) where('session = ?', filter.session);
+  if (filter.running === true) where('running = 1');
+  const clause = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  return database
+    .all(`SELECT id, data, checksum, heartbeat_at FROM process${clause} ORDER BY rowid`, ...values)
+    .map(rowToProcess);
+};
+
+/** Writes the rows of the processes that these events are about, from what the session says of them now. */
+export const recordProcesses = (database: Database, session: Session, events: readonly StoredEvent[]): void => {
+  for (const id of new Set(events.map(processOf))) {
+    if (id === undefined) continue;
+    const process = session.processes.get(id);
+    if (process === undefined) throw new Error(`${session.key}: the process ${id} was not loaded`);
+    upsertProcess(database, process);
+  }
+};
+
+/** Makes the rows of a session's processes anew, from a replay that knows all of them; answers whether any differed. */
+export const rebuildProcesses = (database: Database, session: Session): boolean => {
+  let changed = false;
+  for (const process of session.processes.values()) {
+    const row = database.get('SELECT data, checksum, running FROM process WHERE id = ?', process.id);
+    const data = dataOf(process);
+    const same =
+      row !== undefined &&
+      row['data'] === data &&
+      row['checksum'] === checksum(data) &&
+      row['running'] === runningOf(process);
+    if (same) continue;
+    changed = true;
+    upsertProcess(database, process);
+  }
+  return changed;
+};
+
+/** Whether the rows of a session's processes say what a replay says. */
+export const processesAgree = (database: Database, session: Session): boolean => {
+  const rows = database.all('SELECT id, data, checksum, running FROM process WHERE session = ?', session.key);
+  return (
+    rows.length === session.processes.size &&
+    rows.every((row) => {
+      const process = session.processes.get(text(row, 'id'));
+      return (
+        process !== undefined &&
+        row['data'] === dataOf(process) &&
+        row['checksum'] === checksum(dataOf(process)) &&
+        row['running'] === runningOf(process)
+      );
+    })
+  );
+};
+
+/** Keeps when a running process was last heard of. */
+export const beatProcess = (database: Database, id: string, at: string): void =>
+  database.run('UPDATE process SET heartbeat_at = max(heartbeat_at, ?) WHERE id = ? AND running = 1', at, id);
+
+const upsertProcess = (database: Database, process: Process): void => {
+  const data = dataOf(process);
+  database.run(
+    `INSERT INTO process (id, session, running, data, checksum, heartbeat_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET session = excluded.session, running = excluded.running, data = excluded.data,
+       checksum = excluded.checksum, heartbeat_at = max(heartbeat_at, excluded.heartbeat_at)`,
+    process.id,
+    process.session,
+    runningOf(process),
+    data,
+    checksum(data),
+    process.heartbeatAt,
+  );
+};
+
+const runningOf = (process: Process): number => (process.endedAt === null ? 1 : 0);
+
+/** What the events say: everything but the heartbeat. */
+const dataOf = ({ heartbeatAt: _, ...said }: Process): string => JSON.stringify(said);
+
+const rowToProcess = (row: Row): Process => {
+  const data = text(row, 'data');
+  if (checksum(data) !== number(row, 'checksum')) {
+    throw new StoreFailure(
+      refuse('damaged', `What the store says of the process ${text(row, 'id')} was damaged.`, {
+        hint: 'stint rebuild',
+      }),
+    );
+  }
+  const said: Omit<Process, 'heartbeatAt'> = JSON.parse(data);
+  return { ...said, heartbeatAt: text(row, 'heartbeat_at') };
+};

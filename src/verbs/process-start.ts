@@ -1,0 +1,80 @@
+import * as v from 'valibot';
+import { resolve } from '../kernel/address.ts';
+import { orderOne } from '../kernel/dispatch.ts';
+import { choice, optionalCount, optionalText, sessionField } from '../kernel/fields.ts';
+import { decideProcess } from '../kernel/lifecycle.ts';
+import { decideStart, processIn, processKinds } from '../kernel/process.ts';
+import { refuse } from '../kernel/refusal.ts';
+import { defineVerb } from '../kernel/verb.ts';
+import { err, ok } from '../lib/result.ts';
+import { textAt } from '../kernel/answer.ts';
+
+export const processStart = defineVerb({
+  name: 'process start',
+  summary: 'Record a process that works on the session.',
+  details: `Answers its id. A supervisor owns the work: when it is found dead, the instances that name it with --parent, or that started while it was the newest one that ran, end with it. Without a supervisor an instance stands for itself.
+
+--pid is what tells later, on this machine, that the process is gone; leave it out where no pid lasts as long as the work (the pid of a single command or of the shell around it says nothing). Give the process its id in STINT_PROCESS: finish then spares it, and next actions are computed without it.`,
+  examples: [
+    'stint process start --kind supervisor --role lead --vendor claude-code --pid 4711',
+    'stint process start --kind instance --role reviewer --persona principal --instance 1 --json',
+  ],
+  aliases: [{ name: 'session start-instance', flags: { workflow: 'session' }, sets: { kind: 'instance' } }],
+  input: v.strictObject({
+    kind: choice(processKinds, 'What it is'),
+    role: optionalText('What it does in this work, for example reviewer.'),
+    persona: optionalText('Whose eyes it has, for example principal.'),
+    instance: optionalCount('Its number among those of the same persona.'),
+    name: optionalText('What it is called. Default: persona and number.'),
+    vendor: optionalText('Whose agent it is, for example claude-code.'),
+    model: optionalText('The model that answers.'),
+    phase: optionalText('The phase or step that it works on.'),
+    pid: optionalCount('The pid of the running program on this machine.'),
+    parent: optionalText('The id of its supervisor. Default: the newest one that runs.'),
+    note: optionalText('A remark.'),
+    session: sessionField,
+  }),
+  does: {
+    writes: async (world, input) => {
+      const row = await resolve(world, input.session);
+      if (!row.ok) return row;
+      const { host, caller } = world;
+      const pidStart = input.pid === undefined ? null : host.startOf(input.pid);
+      if (pidStart === undefined) {
+        return err(
+          refuse('not-found', `No process ${input.pid} runs on ${host.name}.`, {
+            expected: 'the pid of a running program, as seen from here, or no --pid',
+          }),
+        );
+      }
+      const id = caller.freshId();
+      const start = {
+        id,
+        kind: input.kind,
+        role: input.role ?? null,
+        persona: input.persona ?? null,
+        instance: input.instance ?? null,
+        name: input.name ?? null,
+        vendor: input.vendor ?? null,
+        model: input.model ?? null,
+        phase: input.phase ?? null,
+        parent: input.parent,
+        host: host.name,
+        hostId: host.id,
+        pid: input.pid ?? null,
+        pidStart,
+        note: input.note ?? null,
+      };
+      return ok({
+        journalOnly: true,
+        processes: [],
+        ...orderOne(
+          row.value.key,
+          (session) => decideProcess(session, (running) => decideStart(running, start), { mustBeOpen: true }),
+          (after) => processIn(after, id, world),
+        ),
+      });
+    },
+  },
+  text: (answer) => `${textAt(answer, 'id')}  ${textAt(answer, 'kind')} of ${textAt(answer, 'session')}`,
+});
