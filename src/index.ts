@@ -71,7 +71,7 @@ export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> =>
       if (verb === undefined) return err({ refusal: refuseVerb(verbs, name) });
       const prepared = verb.prepare(input);
       if (!prepared.ok) return err({ refusal: prepared.error });
-      const result = await runVerb(workplace.value, prepared.value, payload, { actor, ...call });
+      const result = await runVerb(workplace.value, verb, prepared.value, payload, { actor, ...call });
       if (!result.ok) return err(result.error);
       const { answer, warnings } = result.value;
       return ok(warnings.length === 0 ? answer : { ...answer, warnings: [...warnings] });

@@ -77,7 +77,7 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
     seq: event.seq,
     types: withType(before?.types ?? {}, event),
   };
-  const moved = isLifecycle(event.type) ? { ...common, revision: event.seq, interruptedAt: null } : common;
+  const moved = isLifecycle(event.type) ? { ...common, revision: event.seq, interruptedAt: null, flaw: null } : common;
   switch (event.type) {
     case 'SessionClosed':
       return {

@@ -141,5 +141,31 @@ const eventToDecided = (
   return { type, v: versions[type] ?? 1, data, ...(typeof happened === 'string' ? { happened } : {}) };
 };
 
+/** A kind that this program does not know: its sessions are shown as far as the kernel goes, and not written. */
+export const unknownKind = (name: string): Kind =>
+  defineKind({
+    name,
+    summary: 'a kind that this program does not know',
+    stateVersion: 0,
+    commands: v.never(),
+    events: v.never(),
+    eventVersions: {},
+    initial: null,
+    evolve: (state) => state,
+    decide: () => ok([]),
+    view: () => ({
+      position: '?',
+      where: {},
+      fields: {},
+      remaining: [],
+      missing: ['what its kind demands is not known to this program'],
+      next: { kind: 'none', text: 'Use the newer stint that wrote it.', command: null },
+      evidence: [],
+    }),
+    folder: (session) => session,
+    mirrors: () => [],
+    examples: [],
+  });
+
 /** The kinds of this program, by name. */
 export type Kinds = ReadonlyMap<string, Kind>;

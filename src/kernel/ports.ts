@@ -157,6 +157,38 @@ export interface Finding {
   readonly subject: string;
   readonly problem: string;
   readonly fix: string | null;
+  /** Whether the events or the file itself are damaged, so that making projections anew is not enough. */
+  readonly isDamage?: boolean;
+}
+
+/** What is left of a damaged store. */
+export interface Damage {
+  /** What is wrong with it. */
+  readonly refusal: Refusal;
+  /** The sessions that can be read, with what is not known of them. */
+  readonly sessions: readonly {
+    readonly key: string;
+    readonly events: number;
+    readonly flaw: string | null;
+    readonly source: string;
+  }[];
+  /** The sessions of which there are traces only. */
+  readonly lost: readonly string[];
+}
+
+/** Looking after the store itself. */
+export interface Care {
+  /** Set where the store cannot be used as it is, and what is read is what could be saved of it. */
+  readonly damage: Damage | undefined;
+  /** Makes the store anew from what is left; undefined where nothing is damaged any more. */
+  readonly repair: () => Promise<
+    | {
+        readonly damage: Damage;
+        /** Where the damaged files are kept. */ readonly kept: string | null;
+        readonly store: Store;
+      }
+    | undefined
+  >;
 }
 
 /**
@@ -200,6 +232,8 @@ export interface Store {
   readonly processes: (filter: ProcessFilter) => Promise<readonly Process[]>;
   /** Keeps when a running process was last heard of: beside the log, and never back in time. */
   readonly beat: (id: string, at: string) => Promise<void>;
+  /** Writes a copy of everything into a new file; answers whether this backend does. */
+  readonly copyTo: (path: string) => Promise<boolean>;
   readonly close: () => Promise<void>;
 }
 

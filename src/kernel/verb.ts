@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../lib/result.ts';
 import { mayHoldSecret } from '../lib/secret-hint.ts';
 import { digestInput, dispatch, replayRequest, type Order } from './dispatch.ts';
 import type { Kinds } from './kind.ts';
-import type { Caller, Files, Payload, Places, Store } from './ports.ts';
+import type { Care, Caller, Files, Payload, Places, Store } from './ports.ts';
 import type { Host } from './process.ts';
 import { refuse, refusePayload, type Refusal } from './refusal.ts';
 
@@ -17,6 +17,7 @@ export interface World {
   readonly places: Places;
   readonly files: Files;
   readonly host: Host;
+  readonly care: Care;
 }
 
 /** The input of a verb: a flat object of texts, whole numbers and switches, each with a description. */
@@ -64,6 +65,10 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly contradiction?: (input: v.InferOutput<Schema>) => string | undefined;
   /** Whether it may make a store where there is none. */
   readonly creates?: boolean;
+  /** Whether it also runs on what is left of a damaged store; every verb that reads does. */
+  readonly cares?: boolean;
+  /** Whether the store is worth a copy afterwards. */
+  readonly keepsCopy?: boolean;
   readonly payload?: PayloadRule;
   readonly does: VerbBody<v.InferOutput<Schema>>;
   /** The answer for a person: short aligned lines, and what to do next. */
@@ -98,6 +103,10 @@ export interface Verb {
   readonly access: 'reads' | 'writes' | 'maintains';
   /** Whether it may make a store where there is none. */
   readonly creates: boolean;
+  /** Whether it also runs on what is left of a damaged store. */
+  readonly cares: boolean;
+  /** Whether the store is worth a copy afterwards. */
+  readonly keepsCopy: boolean;
   readonly payload: PayloadRule | undefined;
   readonly text: (answer: JsonObject) => string;
   /** Checks the input before anything is looked up, and gives back the call to be made. */
@@ -201,6 +210,8 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     input: definition.input,
     positionals: definition.positionals ?? [],
     creates: definition.creates ?? false,
+    cares: definition.cares ?? 'reads' in does,
+    keepsCopy: definition.keepsCopy ?? false,
     access: 'writes' in does ? 'writes' : 'maintains' in does ? 'maintains' : 'reads',
     payload: definition.payload,
     text: definition.text,

@@ -1,65 +1,134 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
-import { objectsAt, table, textAt } from '../kernel/answer.ts';
-import { sessionField } from '../kernel/fields.ts';
-import type { Finding } from '../kernel/ports.ts';
+import { objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
+import { flag, sessionField } from '../kernel/fields.ts';
+import type { Care, Finding } from '../kernel/ports.ts';
 import { refuse } from '../kernel/refusal.ts';
-import { defineVerb, type World } from '../kernel/verb.ts';
+import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
-import { err, ok } from '../lib/result.ts';
+import { err, ok, type Result } from '../lib/result.ts';
 import { inspectMirrors } from '../mirror/sync.ts';
+import { rebuildAll } from './rebuild.ts';
+import { repairHint } from './sqlite/database.ts';
 
 export const doctor = defineVerb({
   name: 'doctor',
-  summary: 'Verify the store: file, chains, projections, mirrors.',
-  details: `Checks the store file itself, every session's hash chain, that rows, views and snapshots are what the events say, and that the mirror files are the newest versions. Changes nothing. Exits 6 with its findings when something is not as it should be.`,
-  examples: ['stint doctor', 'stint doctor --json'],
-  input: v.strictObject({ session: sessionField }),
+  summary: 'Verify the store, and bring back what was damaged.',
+  details: `Checks the store file itself, every session's hash chain, that rows, views and snapshots are what the events say, and that the mirror files are the newest versions. Without --fix nothing changes. Exits 6 with its findings when something is not as it should be, 14 when the store cannot be used at all.
+
+--fix makes projections and mirrors anew where that is enough. Where the file, its log or a chain is damaged, or the store is gone, it makes the store anew: from the pages that can still be read, from the newest rolling copy (see the guide on recovery) and, where nothing else is left, from the mirrors. Of each session the longest chain of events that holds together is taken, and what is not known of it any more is put on its record. The damaged files are kept beside the store under a name of their own; nothing is deleted. Exits 0 when the store is sound afterwards, and says what is lost for good.`,
+  examples: ['stint doctor', 'stint doctor --json', 'stint doctor --fix'],
+  input: v.strictObject({ session: sessionField, fix: flag('Bring back what can be brought back.') }),
+  cares: true,
+  contradiction: ({ session, fix }) =>
+    session !== undefined && fix === true
+      ? '--fix goes over the whole store; --session does not go with it'
+      : undefined,
   does: {
-    reads: async (world, input) => {
-      const only = input.session === undefined ? undefined : await resolve(world, input.session);
-      if (only?.ok === false) return err({ refusal: only.error });
-      const rows = only === undefined ? await world.store.rows({}) : [only.value];
-      const all = await world.store.verify();
-      const findings: Finding[] = all.filter(({ subject }) => only === undefined || subject === only.value.key);
-      for (const { key } of rows) findings.push(...(await mirrorFindings(world, key)));
-      const report = {
-        healthy: findings.length === 0,
-        store: world.store.name,
-        sessions: rows.length,
-        events: rows.reduce((total, row) => total + row.seq, 0),
-        findings: findings.map((finding) => ({ ...finding })),
+    maintains: async (world, input) => {
+      if (input.fix !== true) return examine(world, input.session);
+      const first = await findingsOf(world);
+      const needsRepair = world.care.damage !== undefined || first.some(({ isDamage }) => isDamage === true);
+      if (!needsRepair && world.store.readOnly !== undefined) return err({ refusal: world.store.readOnly });
+      const repaired = needsRepair ? await world.care.repair() : undefined;
+      const after = { ...world, ...(repaired === undefined ? {} : { store: repaired.store }), care: healthy };
+      const rebuilt = await rebuildAll(after, undefined);
+      if (!rebuilt.ok) return rebuilt;
+      const verdict = await examine(after, undefined);
+      const done = {
+        restored: (repaired?.damage.sessions ?? []).map(({ key, events, flaw, source }) => ({
+          session: key,
+          events,
+          source,
+          flaw,
+        })),
+        lost: [...(repaired?.damage.lost ?? [])],
+        kept_aside: repaired?.kept ?? null,
+        rebuilt: rebuilt.value.sessions
+          .filter((one) => one.rebuilt || one.files.length > 0)
+          .map(({ session }) => session),
       };
-      if (findings.length === 0) return ok(report);
-      return err({
-        report,
-        refusal: refuse(
-          'invariant-unmet',
-          `${findings.length === 1 ? 'There is one finding' : `There are ${findings.length} findings`}.`,
-          {
-            expected: 'no findings',
-            ...(findings.some(({ fix }) => fix !== null) ? { hint: 'stint rebuild' } : {}),
-          },
-        ),
-      });
+      return verdict.ok
+        ? ok({ ...verdict.value, ...done })
+        : err({ ...verdict.error, report: { ...verdict.error.report, ...done } });
     },
   },
-  text: (answer) =>
-    [
-      `${answer['healthy'] === true ? 'healthy' : 'not healthy'}: ${counted(answer, 'session')}, ${counted(answer, 'event')} in ${textAt(answer, 'store')}`,
-      ...(answer['healthy'] === true
-        ? []
-        : [
-            table(
-              objectsAt(answer, 'findings').map((finding) => [
-                textAt(finding, 'subject'),
-                textAt(finding, 'problem'),
-                textAt(finding, 'fix'),
-              ]),
-            ),
-          ]),
-    ].join('\n'),
+  text: (answer) => {
+    const healthyText = answer['healthy'] === true ? 'healthy' : 'not healthy';
+    return [
+      `${healthyText}: ${counted(answer, 'session')}, ${counted(answer, 'event')} in ${textAt(answer, 'store')}`,
+      ...linesOf(answer, 'findings', (one) => [textAt(one, 'subject'), textAt(one, 'problem'), textAt(one, 'fix')]),
+      ...linesOf(answer, 'restored', (one) => [
+        textAt(one, 'session'),
+        `restored from the ${textAt(one, 'source')}: ${counted(one, 'event')}`,
+        textAt(one, 'flaw'),
+      ]),
+      ...textsAt(answer, 'lost').map((key) => `${key}  lost: nothing of it could be read`),
+      ...textsAt(answer, 'rebuilt').map((key) => `${key}  made anew from its events`),
+      ...(textAt(answer, 'kept_aside') === '' ? [] : [`the damaged files are kept in ${textAt(answer, 'kept_aside')}`]),
+    ].join('\n');
+  },
 });
+
+const linesOf = (answer: JsonObject, key: string, rowOf: (one: JsonObject) => readonly string[]): readonly string[] => {
+  const rows = objectsAt(answer, key).map(rowOf);
+  return rows.length === 0 ? [] : [table(rows)];
+};
+
+/** The care of a store that was just repaired. */
+const healthy: Care = { damage: undefined, repair: async () => undefined };
+
+/** The verdict on the store, or on one session of it. */
+const examine = async (world: World, given: string | undefined): Promise<Result<JsonObject, VerbRefusal>> => {
+  const only = given === undefined ? undefined : await resolve(world, given);
+  if (only?.ok === false) return err({ refusal: only.error });
+  const rows = only === undefined ? await world.store.rows({ thorough: true }) : [only.value];
+  const all = await findingsOf(world);
+  const findings = all.filter(({ subject }) => only === undefined || subject === only.value.key);
+  const report = {
+    healthy: findings.length === 0,
+    store: world.store.name,
+    sessions: rows.length,
+    events: rows.reduce((total, row) => total + row.seq, 0),
+    findings: findings.map(({ subject, problem, fix }) => ({ subject, problem, fix })),
+  };
+  if (findings.length === 0) return ok(report);
+  const { damage } = world.care;
+  if (damage !== undefined) return err({ report, refusal: { ...damage.refusal, hint: repairHint } });
+  const isDamaged = findings.some(({ isDamage }) => isDamage === true);
+  return err({
+    report,
+    refusal: refuse(
+      isDamaged ? 'damaged' : 'invariant-unmet',
+      `${findings.length === 1 ? 'There is one finding' : `There are ${findings.length} findings`}.`,
+      {
+        expected: 'no findings',
+        ...(findings.some(({ fix }) => fix !== null) ? { hint: repairHint } : {}),
+      },
+    ),
+  });
+};
+
+/** Everything that is not as it should be. Of a damaged store: what is wrong with it, and what is not known of which session. */
+const findingsOf = async (world: World): Promise<readonly Finding[]> => {
+  const { damage } = world.care;
+  if (damage !== undefined) {
+    return [
+      { subject: world.store.name, problem: damage.refusal.message, fix: repairHint, isDamage: true },
+      ...damage.sessions.flatMap(({ key, flaw }) =>
+        flaw === null ? [] : [{ subject: key, problem: flaw, fix: null, isDamage: true }],
+      ),
+      ...damage.lost.map((key) => ({ subject: key, problem: 'nothing of it can be read', fix: null, isDamage: true })),
+    ];
+  }
+  const findings = [...(await world.store.verify())];
+  for (const { key, flaw } of await world.store.rows({ thorough: true })) {
+    if (flaw !== null && flaw.startsWith('damaged')) {
+      findings.push({ subject: key, problem: flaw, fix: repairHint, isDamage: true });
+    } else findings.push(...(await mirrorFindings(world, key)));
+  }
+  return findings;
+};
 
 const counted = (answer: JsonObject, what: string): string => {
   const count = textAt(answer, `${what}s`);

@@ -3,8 +3,8 @@ import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
 import { sessionField } from '../kernel/fields.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
-import { defineVerb } from '../kernel/verb.ts';
-import { err, ok } from '../lib/result.ts';
+import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
+import { err, ok, type Result } from '../lib/result.ts';
 import { oneLine } from '../lib/text.ts';
 import { inspectMirrors, syncMirrors, type MirrorState } from '../mirror/sync.ts';
 
@@ -17,45 +17,10 @@ export const rebuild = defineVerb({
   positionals: ['session'],
   does: {
     maintains: async (world, input) => {
-      const { readOnly } = world.store;
-      if (readOnly !== undefined) return err({ refusal: readOnly });
-      const only = input.session === undefined ? undefined : await resolve(world, input.session);
-      if (only?.ok === false) return err({ refusal: only.error });
-      const keys =
-        only === undefined
-          ? [...(await world.store.rows({})).map((row) => row.key), ...(await world.store.orphans())]
-          : [only.value.key];
-      const sessions = [];
-      const warnings: string[] = [];
-      const problems: Refusal[] = [];
-      for (const key of keys) {
-        const rebuilt = await world.store.rebuild(key);
-        const before = await inspectMirrors(world, key);
-        warnings.push(...(await syncMirrors(world, [key])));
-        const after = await inspectMirrors(world, key);
-        const right = new Set(after.filter(isCurrent).map(({ path }) => path));
-        const files = before
-          .filter((mirror) => !isCurrent(mirror) && right.has(mirror.path))
-          .map(({ record }) => record.path);
-        if (!after.every(isCurrent)) {
-          problems.push(refuse('invariant-unmet', `${key}: a mirror could not be written.`, { hint: 'stint doctor' }));
-        }
-        if (!rebuilt.ok)
-          problems.push(
-            refuse(rebuilt.error.code, `${key}: ${rebuilt.error.message.replace(/\.$/, '')}.`, {
-              hint: 'stint doctor',
-            }),
-          );
-        sessions.push({
-          session: key,
-          rebuilt: rebuilt.ok && rebuilt.value,
-          files,
-          problem: rebuilt.ok ? null : rebuilt.error.message,
-        });
-      }
-      const report = { sessions, ...(warnings.length === 0 ? {} : { warnings }) };
-      const [problem] = problems;
-      return problem === undefined ? ok(report) : err({ report, refusal: problem });
+      const rebuilt = await rebuildAll(world, input.session);
+      if (!rebuilt.ok) return rebuilt;
+      const { problem, ...report } = rebuilt.value;
+      return problem === undefined ? ok({ ...report }) : err({ report: { ...report }, refusal: problem });
     },
   },
   text: (answer) => {
@@ -77,5 +42,65 @@ export const rebuild = defineVerb({
     return [rows, ...warnings].join('\n');
   },
 });
+
+/** What was made anew, session by session. */
+export interface Rebuilt {
+  readonly sessions: readonly {
+    readonly session: string;
+    readonly rebuilt: boolean;
+    /** The mirrors that were written. */
+    readonly files: readonly string[];
+    readonly problem: string | null;
+  }[];
+  readonly warnings?: readonly string[];
+  /** The first thing that could not be made right. */
+  readonly problem?: Refusal;
+}
+
+/** Makes one session anew from its events, or all of them. */
+export const rebuildAll = async (world: World, given: string | undefined): Promise<Result<Rebuilt, VerbRefusal>> => {
+  const { readOnly } = world.store;
+  if (readOnly !== undefined) return err({ refusal: readOnly });
+  const only = given === undefined ? undefined : await resolve(world, given);
+  if (only?.ok === false) return err({ refusal: only.error });
+  const keys =
+    only === undefined
+      ? [...(await world.store.rows({})).map((row) => row.key), ...(await world.store.orphans())]
+      : [only.value.key];
+  const sessions = [];
+  const warnings: string[] = [];
+  const problems: Refusal[] = [];
+  for (const key of keys) {
+    const rebuilt = await world.store.rebuild(key);
+    const before = await inspectMirrors(world, key);
+    warnings.push(...(await syncMirrors(world, [key])));
+    const after = await inspectMirrors(world, key);
+    const right = new Set(after.filter(isCurrent).map(({ path }) => path));
+    const files = before
+      .filter((mirror) => !isCurrent(mirror) && right.has(mirror.path))
+      .map(({ record }) => record.path);
+    if (!after.every(isCurrent)) {
+      problems.push(refuse('invariant-unmet', `${key}: a mirror could not be written.`, { hint: 'stint doctor' }));
+    }
+    if (!rebuilt.ok)
+      problems.push(
+        refuse(rebuilt.error.code, `${key}: ${rebuilt.error.message.replace(/\.$/, '')}.`, {
+          hint: 'stint doctor',
+        }),
+      );
+    sessions.push({
+      session: key,
+      rebuilt: rebuilt.ok && rebuilt.value,
+      files,
+      problem: rebuilt.ok ? null : rebuilt.error.message,
+    });
+  }
+  const [problem] = problems;
+  return ok({
+    sessions,
+    ...(warnings.length === 0 ? {} : { warnings }),
+    ...(problem === undefined ? {} : { problem }),
+  });
+};
 
 const isCurrent = ({ state }: MirrorState): boolean => state === 'current';

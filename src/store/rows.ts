@@ -154,9 +154,13 @@ export const listedChecksumOf = (row: SessionRow): number =>
     ].join('\n'),
   );
 
+/** Whether a row is what was written, by whatever program. */
+export const isUndamaged = (stored: StoredSession): boolean =>
+  stored.checksum === checksumOf(stored, listedChecksumOf(stored));
+
 /** Whether the projections of a row are what was written, by a program with the same shapes. */
 export const isIntact = (stored: StoredSession, kind: Kind): boolean =>
-  stored.viewVersion === viewVersionOf(kind) && stored.checksum === checksumOf(stored, listedChecksumOf(stored));
+  stored.viewVersion === viewVersionOf(kind) && isUndamaged(stored);
 
 /** The session of a row before its tail: thawed where a snapshot holds, else empty; undefined where the row is not intact. */
 export const storedToSession = (

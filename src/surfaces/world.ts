@@ -1,10 +1,10 @@
-import { existsSync, statSync } from 'node:fs';
-import { join, resolve as resolvePath } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname, join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
-import { StoreFailure, type Caller, type Places, type Store } from '../kernel/ports.ts';
+import { StoreFailure, type Caller, type Damage, type Places, type Store } from '../kernel/ports.ts';
 import type { Host } from '../kernel/process.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
-import type { PreparedCall, VerbRefusal, World } from '../kernel/verb.ts';
+import type { PreparedCall, Verb, VerbRefusal, VerbResult, World } from '../kernel/verb.ts';
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { fileProblem } from '../lib/atomic-file.ts';
 import { ulid } from '../lib/id.ts';
@@ -13,6 +13,8 @@ import { syncMirrors } from '../mirror/sync.ts';
 import { findCheckout, pathFromUri } from '../store/checkout.ts';
 import { prepareFolder } from '../store/place.ts';
 import { createPlaces, refuseFolder } from '../store/places.ts';
+import { keepStoreId, refuseMissing, type StoreFiles } from '../store/store-files.ts';
+import type { MountTable } from '../store/sqlite/file-system.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { files } from './files.ts';
 import { createHost } from './host.ts';
@@ -26,6 +28,12 @@ export interface Location {
   readonly kinds: readonly Kind[];
   /** What this machine is called; default: as the system says. */
   readonly host?: string | undefined;
+  /** The folder for copies of stores; none are kept without one. */
+  readonly copies?: string | undefined;
+  /** Take a store wherever it lies, also where file locks may not hold. */
+  readonly anyFileSystem?: boolean;
+  /** What the system says of its file systems; default: this one's. */
+  readonly mounts?: MountTable;
   /** The time now: UTC, RFC 3339, milliseconds. */
   readonly now: () => string;
 }
@@ -36,50 +44,98 @@ export interface Workplace {
   readonly kinds: Kinds;
   readonly places: Places;
   readonly host: Host;
+  readonly files: StoreFiles;
+  readonly damage: Damage | undefined;
   readonly now: () => string;
   readonly freshId: () => string;
   /** Whether there is a store already. */
   readonly exists: boolean;
 }
 
+/** What is known before the store is opened. */
+type Surveyed = Omit<Workplace, 'store' | 'damage'> & { readonly size: number | undefined; readonly folder: string };
+
 /** Finds the checkout and opens its store. Where there is none, it is made, or reads as empty; one that was named must be there. */
 export const openWorkplace = (
   location: Location,
   missing: 'make' | 'read-empty' | 'refuse-named',
 ): Result<Workplace, Refusal> => {
-  const cwd = pathOf(location.cwd);
-  const checkout = findCheckout(cwd);
-  if (!checkout.ok) return err(refuseFolder(checkout.error));
-  const freshId = (): string => ulid(Date.parse(location.now()));
-  const places = createPlaces(checkout.value, freshId);
-  if (!places.ok) return places;
-
-  const path = storePath(location.store, cwd, checkout.value.storeFolder);
-  if (!path.ok) return path;
-  const exists = existsSync(path.value);
+  const surveyed = survey(location);
+  if (!surveyed.ok) return surveyed;
+  const { files: storeFiles, kinds, exists, size, folder } = surveyed.value;
+  // A store that was here once and is gone is not begun anew over what is left of it.
+  const gone = (size ?? 0) > 0 ? undefined : refuseMissing(storeFiles, size);
+  if (gone !== undefined) return err(gone);
   if (location.store === undefined) {
-    const prepared = missing === 'make' ? prepareFolder(checkout.value.storeFolder) : ok(undefined);
+    const prepared = missing === 'make' ? prepareFolder(folder) : ok(undefined);
     if (!prepared.ok) return err(refuseFolder(prepared.error));
   } else if (missing === 'refuse-named' && !exists) {
     return err(
-      refuse('not-found', `There is no store ${path.value}.`, { expected: 'the file of a store, or its folder' }),
+      refuse('not-found', `There is no store ${storeFiles.path}.`, { expected: 'the file of a store, or its folder' }),
     );
   }
-  const kinds = new Map(location.kinds.map((kind) => [kind.name, kind]));
+  const { anyFileSystem, mounts } = location;
   try {
-    return ok({
-      exists,
-      store: openSqliteStore(path.value, kinds, { create: missing === 'make' }),
-      kinds,
-      places: places.value,
-      host: createHost(location.host),
-      now: location.now,
-      freshId,
+    const store = openSqliteStore(storeFiles.path, kinds, {
+      create: missing === 'make',
+      ...(anyFileSystem === undefined ? {} : { anyFileSystem }),
+      ...(mounts === undefined ? {} : { mounts }),
     });
+    if (!exists && missing === 'make' && storeFiles.idFile !== undefined)
+      keepStoreId(storeFiles.idFile, store.identity.id);
+    return ok({ ...surveyed.value, store, damage: undefined });
   } catch (error) {
     if (error instanceof StoreFailure) return err(error.refusal);
     throw error;
   }
+};
+
+/** Opens what is left of a store that is damaged, to be read. */
+export const openRemains = async (location: Location, refusal: Refusal): Promise<Result<Workplace, Refusal>> => {
+  const surveyed = survey(location);
+  return surveyed.ok ? ok(await remainsOf(surveyed.value, refusal)) : surveyed;
+};
+
+const remainsOf = async <Place extends Omit<Workplace, 'store' | 'damage'>>(
+  place: Place,
+  refusal: Refusal,
+): Promise<Place & Pick<Workplace, 'store' | 'damage'>> => {
+  const repair = await import('../store/repair.ts');
+  const remains = repair.gatherRemains(place.files);
+  return {
+    ...place,
+    store: repair.openRemains(remains, place.kinds, place.files.path, refusal, place.now()),
+    damage: repair.describeRemains(remains, refusal),
+  };
+};
+
+const survey = (location: Location): Result<Surveyed, Refusal> => {
+  const cwd = pathOf(location.cwd);
+  const checkout = findCheckout(cwd);
+  if (!checkout.ok) return err(refuseFolder(checkout.error));
+  const { storeFolder, commonDir } = checkout.value;
+  const freshId = (): string => ulid(Date.parse(location.now()));
+  const places = createPlaces(checkout.value, freshId);
+  if (!places.ok) return places;
+  const path = storePath(location.store, cwd, storeFolder);
+  if (!path.ok) return path;
+  const size = statSync(path.value, { throwIfNoEntry: false })?.size;
+  return ok({
+    files: {
+      path: path.value,
+      idFile: location.store === undefined ? `${commonDir ?? storeFolder}/stint-id` : undefined,
+      copies: location.copies,
+      traces: [...new Set(location.kinds.map((kind) => join(places.value.here.root, dirname(kind.folder('name')))))],
+    },
+    folder: storeFolder,
+    size,
+    exists: size !== undefined,
+    kinds: new Map(location.kinds.map((kind) => [kind.name, kind])),
+    places: places.value,
+    host: createHost(location.host),
+    now: location.now,
+    freshId,
+  });
 };
 
 const pathOf = (text: string): string => (text.startsWith('file:') ? pathFromUri(text) : text);
@@ -111,10 +167,11 @@ export interface CallOptions {
 
 /**
  * Runs a verb and brings the mirrors up to date, on every surface the same way. Warnings (a mirror that could not be
- * written) never fail a verb.
+ * written) never fail a verb. A verb that reads and meets damage reads what is left of the store.
  */
 export const runVerb = async (
   workplace: Workplace,
+  verb: Verb,
   call: PreparedCall,
   payload: Json | undefined,
   options: CallOptions,
@@ -130,15 +187,65 @@ export const runVerb = async (
     dryRun: options.dryRun ?? false,
     redact: options.redact ?? true,
   };
-  const { store, kinds, places, host } = workplace;
-  const world: World = { store, kinds, places, host, files, caller };
+  const { store, kinds, places, host, damage } = workplace;
+  const world: World = { store, kinds, places, host, files, caller, care: { damage, repair: () => repair(workplace) } };
+  const result = await attempt(call, world, payload);
+  if (!result.ok && verb.access === 'reads' && damage === undefined && isDamage(result.error.refusal)) {
+    return runVerb(await remainsOf(workplace, result.error.refusal), verb, call, payload, options);
+  }
+  if (!result.ok) return result;
+  const { answer, sessions } = result.value;
+  const warnings = store.readOnly === undefined ? [...(await syncMirrors(world, sessions))] : [];
+  if (damage !== undefined && verb.access === 'reads') warnings.push(warningOf(damage));
+  if (verb.keepsCopy && !caller.dryRun) {
+    const warning = await keepCopyOf(workplace);
+    if (warning !== undefined) warnings.push(warning);
+  }
+  return ok({ answer, warnings });
+};
+
+const attempt = async (
+  call: PreparedCall,
+  world: World,
+  payload: Json | undefined,
+): Promise<Result<VerbResult, VerbRefusal>> => {
   try {
-    const result = await call(world, payload);
-    const sessions = result.ok ? result.value.sessions : [];
-    const warnings = workplace.store.readOnly === undefined ? await syncMirrors(world, sessions) : [];
-    return result.ok ? ok({ answer: result.value.answer, warnings }) : result;
+    return await call(world, payload);
   } catch (error) {
     if (error instanceof StoreFailure) return err({ refusal: error.refusal });
     throw error;
   }
+};
+
+/** Whether a refusal says that the store or a session in it cannot be read. */
+export const isDamage = ({ code }: Refusal): boolean => code === 'damaged';
+
+const warningOf = ({ refusal, sessions, lost }: Damage): string => {
+  const flawed = sessions.filter(({ flaw }) => flaw !== null).length;
+  const parts = [
+    `${sessions.length} ${sessions.length === 1 ? 'session' : 'sessions'}`,
+    ...(flawed === 0 ? [] : [`${flawed} of them not whole`]),
+    ...(lost.length === 0 ? [] : [`${lost.length} lost`]),
+  ];
+  return `${refusal.message} This is what can be read of it (${parts.join(', ')}); to bring it back: stint doctor --fix`;
+};
+
+const keepCopyOf = async ({ store, files: { copies, idFile }, now }: Workplace): Promise<string | undefined> => {
+  if (copies === undefined) return undefined;
+  const { id } = store.identity;
+  const { keepCopy } = await import('../store/copies.ts');
+  if (idFile !== undefined) keepStoreId(idFile, id);
+  return keepCopy(store, join(copies, id), now());
+};
+
+const repair = async (workplace: Workplace): ReturnType<World['care']['repair']> => {
+  const { files: storeFiles, kinds, now } = workplace;
+  const { describeRemains, isDamagedStore, repairStore } = await import('../store/repair.ts');
+  if (workplace.damage === undefined) await workplace.store.close();
+  const repaired = repairStore(storeFiles, kinds, now(), () => isDamagedStore(storeFiles, kinds));
+  if (repaired === undefined) return undefined;
+  const store = openSqliteStore(storeFiles.path, kinds, { create: true, anyFileSystem: true });
+  if (storeFiles.idFile !== undefined) keepStoreId(storeFiles.idFile, store.identity.id);
+  const refusal = workplace.damage?.refusal ?? refuse('damaged', `The store ${storeFiles.path} is damaged.`);
+  return { damage: describeRemains(repaired.remains, refusal), kept: repaired.kept, store };
 };

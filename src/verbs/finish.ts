@@ -22,6 +22,7 @@ Instances and utilities that still run on it are cancelled in the same transacti
   }),
   aliases: [{ name: 'state finish', flags: { 'session-id': 'session' } }],
   retired: ['state close'],
+  keepsCopy: true,
   contradiction: ({ abort, reason }) =>
     reason !== undefined && abort !== true ? '--reason goes with --abort' : undefined,
   does: {

@@ -48,11 +48,16 @@ const sqliteModule = () => {
   }
 };
 
+/** How a database is opened. */
+export interface OpenOptions {
+  readonly readOnly: boolean;
+  readonly patience?: number;
+  /** Called after the commit that wrote the first entry of an empty log. */
+  readonly onFreshLog?: (database: Database) => void;
+}
+
 /** Opens a database file. The timeout is set before anything else: a pragma that meets another process would fail. */
-export const openDatabase = (
-  path: string,
-  options: { readonly readOnly: boolean; readonly patience?: number },
-): Database => {
+export const openDatabase = (path: string, options: OpenOptions): Database => {
   const deadline = options.patience ?? patience;
   const { DatabaseSync } = sqliteModule();
   const connection = translate(
@@ -86,6 +91,13 @@ export const openDatabase = (
   const logSize = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
   let commits = 0;
+  const file = inodeOf(path);
+
+  /** Once a write has its turn: is the file that was opened still the store? What is written to another one is lost. */
+  const recheckFile = (): void => {
+    if (path === ':memory:' || options.readOnly || inodeOf(path) === file) return;
+    throw new StoreFailure(refuseReplaced(path));
+  };
 
   const emptyLog = (): void => {
     connection.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
@@ -97,8 +109,10 @@ export const openDatabase = (
     try {
       const { commit, value } = body();
       if (commit) {
+        const isFresh = commits === 0 && options.onFreshLog !== undefined && logSize() === 0;
         patiently(() => connection.exec('COMMIT'));
         commits += 1;
+        if (isFresh) options.onFreshLog?.(database);
         // SQLite's own checkpoint does not shorten the log: every process that comes alone recovers it, forgets how much
         // of it was checkpointed, and appends to its end, so that each verb would read a longer one.
         if (commits === 1 && logSize() > longestLog) emptyLog();
@@ -112,7 +126,7 @@ export const openDatabase = (
     }
   };
 
-  return {
+  const database: Database = {
     path,
     all: (sql, ...values) => patiently(() => statement(sql).all(...values)),
     get: (sql, ...values) => patiently(() => statement(sql).get(...values)),
@@ -122,7 +136,10 @@ export const openDatabase = (
     emptyLog,
     write: (body) => {
       patiently(() => connection.exec('BEGIN IMMEDIATE'));
-      return within(body);
+      return within(() => {
+        recheckFile();
+        return body();
+      });
     },
     writeAtOnce: (body) => {
       connection.exec('PRAGMA busy_timeout = 0');
@@ -134,7 +151,10 @@ export const openDatabase = (
       } finally {
         connection.exec(`PRAGMA busy_timeout = ${statementTimeout}`);
       }
-      return within(body);
+      return within(() => {
+        recheckFile();
+        return body();
+      });
     },
     snapshot: (body) => {
       patiently(() => connection.exec('BEGIN'));
@@ -142,7 +162,11 @@ export const openDatabase = (
     },
     close: () => connection.close(),
   };
+  return database;
 };
+
+/** The number of a file; undefined where there is none, or where the file system has no such numbers. */
+const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
 
 /** After some failures SQLite has rolled back by itself; what went wrong first is what counts. */
 const rollBack = (connection: DatabaseSync): void => {
@@ -164,22 +188,66 @@ const translate = <Value>(path: string, action: () => Value): Value => {
   }
 };
 
-/** The primary result code of an error that SQLite raised (https://www.sqlite.org/rescode.html). */
+/** The result code of an error that SQLite raised, with its details (https://www.sqlite.org/rescode.html). */
 const codeOf = (error: unknown): number | undefined =>
-  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined;
 
-const isBusy = (error: unknown): boolean => codeOf(error) === 5 || codeOf(error) === 6;
+const isBusy = (error: unknown): boolean => {
+  const code = codeOf(error);
+  return code !== undefined && ((code & 0xff) === 5 || (code & 0xff) === 6);
+};
+
+/** Node refuses whole numbers that are larger than ours can get: only damage makes them. */
+const isOutOfRange = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
 
 /** What a failed statement means for the caller; anything else is a defect and stays what it is. */
 const asFailure = (path: string, error: unknown): unknown => {
+  if (isOutOfRange(error)) return new StoreFailure(refuseDamaged(path, 'a number in it is none of ours'), error);
   const code = codeOf(error);
   if (code === undefined) return error;
   const refusal = refusalOf(path, code, error instanceof Error ? error.message : '');
   return refusal === undefined ? error : new StoreFailure(refusal, error);
 };
 
-const refusalOf = (path: string, code: number, message: string): Refusal | undefined => {
-  switch (code) {
+/** What SQLite says where the file system does not take locks, or does not share memory between processes. */
+const lockFailures: ReadonlySet<number> = new Set([
+  15, // SQLITE_PROTOCOL
+  22, // SQLITE_NOLFS
+  2058, // SQLITE_IOERR_UNLOCK
+  2314, // SQLITE_IOERR_RDLOCK
+  3594, // SQLITE_IOERR_CHECKRESERVEDLOCK
+  3850, // SQLITE_IOERR_LOCK
+  4618, // SQLITE_IOERR_SHMOPEN
+  5130, // SQLITE_IOERR_SHMLOCK
+  5386, // SQLITE_IOERR_SHMMAP
+]);
+
+/** What SQLite says where the system takes no more: a limit of the process or a quota is told apart from a full disk by nothing. */
+const writeFailures: ReadonlySet<number> = new Set([
+  13, // SQLITE_FULL
+  778, // SQLITE_IOERR_WRITE
+  1034, // SQLITE_IOERR_FSYNC
+  1290, // SQLITE_IOERR_DIR_FSYNC
+  1546, // SQLITE_IOERR_TRUNCATE
+  4874, // SQLITE_IOERR_SHMSIZE
+]);
+
+/** The refusal that an error of SQLite stands for; undefined where it can only be a bug of ours. */
+export const refusalOf = (path: string, code: number, message: string): Refusal | undefined => {
+  if (lockFailures.has(code)) {
+    return refuse('invariant-unmet', `File locks do not work where the store ${path} is: ${message}.`, {
+      expected: 'a disk of this machine',
+      hint: 'name a store on another disk with --store or STINT_STORE',
+    });
+  }
+  if (writeFailures.has(code)) {
+    return refuse('invariant-unmet', `There is no room left where the store ${path} is; nothing was changed.`, {
+      expected: 'free space on that disk, and no limit on the size of files',
+      hint: 'make room and run the same command again',
+    });
+  }
+  switch (code & 0xff) {
     case 5:
     case 6: {
       const holder = lockHolder(path);
@@ -195,27 +263,43 @@ const refusalOf = (path: string, code: number, message: string): Refusal | undef
       return refuseReadOnly(path);
     case 19:
       return refuse('damaged', `The store ${path} holds rows that do not belong together: ${message}.`, {
-        hint: 'stint doctor tells which session it is',
+        hint: repairHint,
       });
     case 10:
-      return refuse('damaged', `The store ${path} could not be read or written: ${message}.`, { hint: keepAside });
-    case 13:
-      return refuse('invariant-unmet', `There is no room left where the store ${path} is; nothing was changed.`, {
-        expected: 'free space on that disk',
-        hint: 'make room and run the same command again',
-      });
+      return refuse('damaged', `The store ${path} could not be read or written: ${message}.`, { hint: repairHint });
+    case 1:
+      // Our statements are fixed and tested: what they name is gone only where the schema was damaged.
+      return /no such|malformed|already exists|duplicate column|unsupported|has no column|no column/.test(message)
+        ? refuseDamaged(path, message)
+        : undefined;
     case 11:
+    case 18:
+    case 20:
+    case 24:
     case 26:
-      return refuse('damaged', `The store ${path} is damaged: ${message}.`, { hint: keepAside });
+      return refuseDamaged(path, message);
     case 14:
-      return refuse('damaged', `The store ${path} cannot be opened: ${message}.`, { hint: keepAside });
+      return refuse('damaged', `The store ${path} cannot be opened: ${message}.`, { hint: repairHint });
     default:
       return undefined;
   }
 };
 
-/** What to do with a store that cannot be read. */
-const keepAside = 'keep its files as they are, and put back a copy that can be read';
+/** What helps against damage. */
+export const repairHint = 'stint doctor --fix';
+
+/** The refusal of a store whose file cannot be what was written. */
+export const refuseDamaged = (path: string, problem: string): Refusal =>
+  refuse('damaged', `The store ${path} is damaged: ${problem}.`, { hint: repairHint });
+
+const refuseReplaced = (path: string): Refusal =>
+  refuse(
+    'busy',
+    `The store ${path} was replaced or taken away while this command waited for it; nothing was changed.`,
+    {
+      hint: 'run the same command again',
+    },
+  );
 
 /** The refusal to write where the folder or the file is read-only. */
 export const refuseReadOnly = (path: string): Refusal =>

@@ -8,8 +8,11 @@ import {
   lstatSync,
   mkdtempSync,
   openSync,
+  readFileSync,
+  readSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -18,7 +21,9 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { fileProblem } from '../../lib/atomic-file.ts';
 import { randomHex } from '../../lib/id.ts';
 import { migrations, schemaVersion } from '../migrations.ts';
-import { openDatabase, refuseReadOnly, type Database } from './database.ts';
+import { openDatabase, refuseDamaged, refuseReadOnly, repairHint, type Database } from './database.ts';
+import { refuseFileSystem, systemMounts, type MountTable } from './file-system.ts';
+import { describeLog } from './salvage/wal.ts';
 
 /** An open store file, ready for this program. */
 export interface OpenedFile {
@@ -30,12 +35,24 @@ export interface OpenedFile {
 /** "stin" in ASCII: tells a store of ours from another SQLite file. */
 const applicationId = 0x7374696e;
 
+/** How a store file is opened. */
+export interface FileOptions {
+  /** Make it where there is none. */
+  readonly create: boolean;
+  /** Open it wherever it lies. */
+  readonly anyFileSystem?: boolean;
+  readonly mounts?: MountTable;
+}
+
 /**
  * Opens a store file. With `create` it is made where there is none, in a folder that is there; without, a missing file
  * reads as an empty store. A newer one is opened read-only, and so is one that may not be written.
  */
-export const openFile = (path: string, options: { readonly create: boolean }): OpenedFile => {
+export const openFile = (path: string, options: FileOptions): OpenedFile => {
   if (path === ':memory:') return openMemory();
+  const unsafe =
+    options.anyFileSystem === true ? undefined : refuseFileSystem(dirname(path), options.mounts ?? systemMounts);
+  if (unsafe !== undefined) throw new StoreFailure(unsafe);
   const size = sizeOf(path);
   // SQLite would take an empty or missing file for a new database, and throw away the log beside it. While a store is made
   // the file is filled before its log is, so that a second look at it tells.
@@ -45,7 +62,7 @@ export const openFile = (path: string, options: { readonly create: boolean }): O
         'damaged',
         `The store ${path} is ${size === undefined ? 'missing' : 'empty'}, but its log ${basename(path)}-wal is there.`,
         {
-          hint: 'keep both files as they are, and put back the store file from a copy',
+          hint: repairHint,
         },
       ),
     );
@@ -71,9 +88,10 @@ export const openFile = (path: string, options: { readonly create: boolean }): O
   } else if (!mayWrite(path) || !mayWrite(dirname(path))) {
     return { ...openReadOnly(path), readOnly: refuseReadOnly(path) };
   }
-  const database = openDatabase(path, { readOnly: false });
+  const database = openDatabase(path, { readOnly: false, onFreshLog: keepTip });
   database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0');
   const version = versionOf(database);
+  checkLog(database);
   if (!isOurs(database, version)) {
     database.close();
     throw new StoreFailure(
@@ -95,7 +113,8 @@ export const openFile = (path: string, options: { readonly create: boolean }): O
   return { database, readOnly: undefined };
 };
 
-const openMemory = (): OpenedFile => {
+/** A store in memory. */
+export const openMemory = (): OpenedFile => {
   const database = openDatabase(':memory:', { readOnly: false });
   migrate(database);
   return { database, readOnly: undefined };
@@ -108,12 +127,90 @@ const openMemory = (): OpenedFile => {
 const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
   try {
     const database = openDatabase(path, { readOnly: true });
-    versionOf(database);
-    return { database };
+    const version = versionOf(database);
+    checkLog(database);
+    if (version >= schemaVersion) return { database };
+    database.close();
   } catch (error) {
-    if (!(error instanceof StoreFailure)) throw error;
+    if (!(error instanceof StoreFailure) || error.refusal.code === 'damaged') throw error;
   }
-  return { database: openDatabase(privateCopy(path), { readOnly: false }) };
+  const database = openDatabase(privateCopy(path), { readOnly: false });
+  // An older store is brought up to date where that touches nobody's file.
+  if (versionOf(database) < schemaVersion && isMarked(database)) migrate(database);
+  return { database };
+};
+
+/** A small file beside the store: the number of the event with which the log was begun. */
+const tipOf = (path: string): string => `${path}-tip`;
+
+/**
+ * Remembers the event with which a log begins. Processes leave without closing, so that the log holds what the file does
+ * not; where the log is gone later and the file does not have that event either, it was lost.
+ */
+const keepTip = (database: Database): void => {
+  const newest = database.get('SELECT max(id) AS id FROM event')?.['id'];
+  if (typeof newest !== 'number') return;
+  try {
+    writeFileSync(tipOf(database.path), `${newest}\n`, { mode: 0o600 });
+  } catch {
+    // It costs the notice of a loss, not the commit that it is about.
+  }
+};
+
+/** Whether the log is what was written: what SQLite cannot follow any more it would leave out without a word. */
+const checkLog = (database: Database): void => {
+  const { path } = database;
+  const size = sizeOf(`${path}-wal`) ?? 0;
+  if (size <= logHeader) return checkTip(database);
+  const shown = shownFrames(path);
+  const frames = Math.floor((size - logHeader) / (pageSize + frameHeader));
+  // Frames behind those that SQLite shows are mostly what a killed writer left: only then are they looked at.
+  if (shown === undefined || frames <= shown) return;
+  const { broken, committedFrames, recoveredFrames } = describeLog(readFileSync(`${path}-wal`));
+  // Somebody may have written meanwhile.
+  if (!broken || (shownFrames(path) ?? 0) > recoveredFrames) return;
+  throw new StoreFailure(
+    refuseDamaged(path, `its log breaks off after ${recoveredFrames} of ${committedFrames} pages that were committed`),
+  );
+};
+
+/** Sizes of the parts of a log (https://www.sqlite.org/fileformat2.html, 4.1 and 4.2), and of our pages. */
+const logHeader = 32;
+const frameHeader = 24;
+const pageSize = 4096;
+
+/** How many frames of the log SQLite shows: `mxFrame` in its index (https://www.sqlite.org/walformat.html, 2.1). */
+const shownFrames = (path: string): number | undefined => {
+  let file: number | undefined;
+  try {
+    file = openSync(`${path}-shm`, 'r');
+    const header = Buffer.alloc(20);
+    if (readSync(file, header, 0, 20, 0) < 20) return undefined;
+    // Written in the order of the machine's own bytes; the first number tells which.
+    return header.readUInt32LE(0) === 3_007_000 ? header.readUInt32LE(16) : header.readUInt32BE(16);
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+};
+
+const checkTip = (database: Database): void => {
+  const { path } = database;
+  let tip: number;
+  try {
+    tip = Number(readFileSync(tipOf(path), 'utf8'));
+  } catch {
+    return;
+  }
+  if (!Number.isSafeInteger(tip) || tip <= 0) return;
+  if (database.get('SELECT 1 FROM event WHERE id = ?', tip) !== undefined) return;
+  throw new StoreFailure(
+    refuseDamaged(
+      path,
+      `its log ${basename(path)}-wal is gone, and with it everything from event number ${tip} of the store on`,
+    ),
+  );
 };
 
 /** A copy of a store for this process alone, taken away when it ends. */
@@ -184,8 +281,8 @@ const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoE
 
 const versionOf = (database: Database): number => Number(database.get('PRAGMA user_version')?.['user_version'] ?? 0);
 
-/** Brings the schema up to date in one step that rechecks under the lock: several processes may come first at once. */
-const migrate = (database: Database): void => {
+/** Brings the schema up to date, in one step that rechecks under the lock: several processes may come first at once. */
+export const migrate = (database: Database): void => {
   database.exec('PRAGMA journal_mode = WAL');
   database.write(() => {
     const from = versionOf(database);
@@ -209,9 +306,7 @@ export const readIdentity = (database: Database): Store['identity'] => {
   const id = values.get('id');
   const key = values.get('key');
   if (id !== undefined && key !== undefined) return { id, key };
-  throw new StoreFailure(
-    refuse('damaged', `The store ${database.path} has lost its own id.`, { hint: 'stint doctor' }),
-  );
+  throw new StoreFailure(refuse('damaged', `The store ${database.path} has lost its own id.`, { hint: repairHint }));
 };
 
 const refuseNewer = (path: string, version: number): Refusal =>

@@ -91,7 +91,7 @@ const upsertProcess = (database: Database, process: Process): void => {
 const runningOf = (process: Process): number => (process.endedAt === null ? 1 : 0);
 
 /** What the events say: everything but the heartbeat. */
-const dataOf = ({ heartbeatAt: _, ...said }: Process): string => JSON.stringify(said);
+const dataOf = (process: Process): string => JSON.stringify({ ...process, heartbeatAt: undefined });
 
 const rowToProcess = (row: Row): Process => {
   const data = text(row, 'data');

@@ -36,14 +36,23 @@ import {
 import type { Database } from './database.ts';
 import { eachEvent, insertEvents, selectEvent, selectEvents, selectOrphans } from './events.ts';
 import { recordMirrors, selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
-import { openFile, readIdentity } from './open.ts';
+import { openFile, readIdentity, type FileOptions } from './open.ts';
 import { beatProcess, rebuildProcesses, recordProcesses, selectProcesses } from './processes.ts';
 import { insertRequest, selectRequest } from './requests.ts';
 import { selectRows, selectSession, upsertSession } from './sessions.ts';
 
 /** Opens a SQLite store: a file, or `:memory:`. Without `create` a missing file reads as an empty store. */
-export const openSqliteStore = (path: string, kinds: Kinds, options: { readonly create: boolean }): Store => {
+export const openSqliteStore = (path: string, kinds: Kinds, options: FileOptions): Store => {
   const { database, readOnly } = openFile(path, options);
+  return createSqliteStore(database, kinds, { name: path, readOnly });
+};
+
+/** A store of an open database. */
+export const createSqliteStore = (
+  database: Database,
+  kinds: Kinds,
+  { name: path, readOnly }: { readonly name: string; readonly readOnly: Refusal | undefined },
+): Store => {
   let identity: Store['identity'] | undefined;
   const kindOf = (key: string): Kind => {
     const kind = kinds.get(key.slice(0, key.indexOf(':')));
@@ -91,6 +100,10 @@ export const openSqliteStore = (path: string, kinds: Kinds, options: { readonly 
     },
     processes: async (filter) => selectProcesses(database, filter),
     beat: async (id, at) => database.write(() => ({ commit: true, value: beatProcess(database, id, at) })),
+    copyTo: async (target) => {
+      database.run('VACUUM INTO ?', target);
+      return true;
+    },
     close: async () => database.close(),
   };
 };

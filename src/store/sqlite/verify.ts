@@ -3,7 +3,7 @@ import type { Kinds } from '../../kernel/kind.ts';
 import { StoreFailure, type Finding } from '../../kernel/ports.ts';
 import { absentSession, applyEvent, isOpened, type Session } from '../../kernel/session.ts';
 import { saysTheSame, sessionToStored } from '../rows.ts';
-import type { Database } from './database.ts';
+import { repairHint, type Database } from './database.ts';
 import { eachEvent, selectOrphans } from './events.ts';
 import { processesAgree } from './processes.ts';
 import { selectKeys, selectSession } from './sessions.ts';
@@ -14,7 +14,7 @@ export const verifyStore = (database: Database, kinds: Kinds): readonly Finding[
   const findings: Finding[] = [];
   for (const row of database.all('PRAGMA integrity_check(20)')) {
     const problem = text(row, 'integrity_check');
-    if (problem !== 'ok') findings.push({ subject: database.path, problem, fix: null });
+    if (problem !== 'ok') findings.push({ subject: database.path, problem, fix: repairHint, isDamage: true });
   }
   for (const key of selectKeys(database)) {
     try {
@@ -22,7 +22,7 @@ export const verifyStore = (database: Database, kinds: Kinds): readonly Finding[
     } catch (error) {
       // One session that cannot be read does not hide the others.
       if (!(error instanceof StoreFailure)) throw error;
-      findings.push({ subject: key, problem: error.refusal.message, fix: null });
+      findings.push({ subject: key, problem: error.refusal.message, fix: repairHint, isDamage: true });
     }
   }
   for (const subject of selectOrphans(database)) {
@@ -33,6 +33,7 @@ export const verifyStore = (database: Database, kinds: Kinds): readonly Finding[
 
 const verifySession = (database: Database, kinds: Kinds, key: string): readonly Finding[] => {
   const found = (problem: string, fix: string | null = null): Finding => ({ subject: key, problem, fix });
+  const damaged = (problem: string): Finding => ({ subject: key, problem, fix: repairHint, isDamage: true });
   const stored = selectSession(database, key);
   if (stored === undefined) return [];
   const findings: Finding[] = [];
@@ -49,11 +50,11 @@ const verifySession = (database: Database, kinds: Kinds, key: string): readonly 
       }
     })(),
   );
-  if (broken !== undefined) return [found(`the chain is broken: ${broken.problem}`)];
+  if (broken !== undefined) return [damaged(`the chain is broken: ${broken.problem}`)];
   if (last !== stored.seq)
     findings.push(
       stored.seq > last
-        ? found(`its row counts ${stored.seq} events, its log holds ${last}: events were lost`)
+        ? damaged(`its row counts ${stored.seq} events, its log holds ${last}: events were lost`)
         : found(`its row counts ${stored.seq} events, its log holds ${last}`, `stint rebuild --session ${key}`),
     );
   if (kind === undefined || session === undefined)

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { err, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
-import { openWorkplace, runVerb, type Workplace } from '../world.ts';
+import { isDamage, openRemains, openWorkplace, runVerb, type Workplace } from '../world.ts';
 import { parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
@@ -75,6 +75,8 @@ const runLine = async (
     store: flags.store ?? filled(surroundings.env['STINT_STORE']),
     kinds: surroundings.kinds,
     host: filled(surroundings.env['STINT_HOST']),
+    copies: copiesOf(surroundings.env),
+    anyFileSystem: surroundings.env['STINT_UNSAFE_FILE_SYSTEM'] === 'allow',
     now: surroundings.now,
   };
   const options = {
@@ -86,10 +88,13 @@ const runLine = async (
     dryRun: flags.dryRun,
     redact: flags.redact,
   };
-  const workplace = openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named');
+  const opened = openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named');
+  // What is left of a damaged store can be read.
+  const workplace =
+    opened.ok || !verb.cares || !isDamage(opened.error) ? opened : await openRemains(location, opened.error);
   if (!workplace.ok) return err({ refusal: workplace.error });
   const run = async (where: Workplace, dryRun: boolean) =>
-    runVerb(where, call.value, json?.value, { ...options, dryRun });
+    runVerb(where, verb, call.value, json?.value, { ...options, dryRun });
   if (workplace.value.exists || !verb.creates || flags.dryRun) return run(workplace.value, flags.dryRun);
   // A store is only made for a verb that will not be refused.
   const rehearsal = await run(workplace.value, true);
@@ -136,6 +141,15 @@ const refusalNaming = (denied: VerbRefusal, store: string | undefined): VerbRefu
     },
     ...(report === undefined ? {} : { report: answerNaming(report, store) }),
   };
+};
+
+/** Where the user's programs keep what they remember: https://specifications.freedesktop.org/basedir-spec/latest/. */
+const copiesOf = (env: Surroundings['env']): string | undefined => {
+  const { XDG_STATE_HOME: state, HOME: home, LOCALAPPDATA: local } = env;
+  const isAbsolute = (path: string | undefined): path is string => path !== undefined && /^(?:\/|[A-Za-z]:)/.test(path);
+  if (isAbsolute(state)) return `${state}/stint`;
+  if (isAbsolute(local)) return `${local}/stint/state`;
+  return isAbsolute(home) ? `${home}/.local/state/stint` : undefined;
 };
 
 const refuseNowhere = (): Refusal =>

@@ -1,0 +1,40 @@
+import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Store } from '../kernel/ports.ts';
+import { errnoCode, fileProblem } from '../lib/atomic-file.ts';
+import { listCopies } from './store-files.ts';
+
+/**
+ * Rolling copies: what brings a store back that was deleted with its folder. They lie under the user's state directory, in a
+ * folder that is named by the store's id; the id itself also lies beside what `git clean` leaves alone.
+ */
+
+/** How many copies are kept of a store. */
+const mostCopies = 3;
+
+/** The least time between two copies, in milliseconds: an hour. */
+const leastAge = 3_600_000;
+
+/**
+ * Keeps a copy of the store as it is now, at most one an hour, and the newest three. What goes wrong is answered as a
+ * warning: the verb that it comes after is done.
+ */
+export const keepCopy = async (store: Store, folder: string, now: string): Promise<string | undefined> => {
+  const [newest] = listCopies(folder);
+  if (newest !== undefined && Math.abs(Date.parse(now) - Date.parse(newest.at)) < leastAge) return undefined;
+  const path = join(folder, `${now.slice(0, 19).replaceAll(':', '')}Z.db`);
+  const temporary = `${path}.${process.pid}`;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    rmSync(temporary, { force: true });
+    if (!(await store.copyTo(temporary))) return undefined;
+    chmodSync(temporary, 0o600);
+    renameSync(temporary, path);
+    for (const old of listCopies(folder).slice(mostCopies)) rmSync(old.path, { force: true });
+    return undefined;
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    const problem = errnoCode(error) === null ? String(error) : fileProblem(folder, error).problem;
+    return `no copy of the store was kept: ${folder} ${problem}`;
+  }
+};

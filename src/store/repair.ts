@@ -1,0 +1,266 @@
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Kinds } from '../kernel/kind.ts';
+import { StoreFailure, type Damage, type Store } from '../kernel/ports.ts';
+import type { Refusal } from '../kernel/refusal.ts';
+import { errnoCode } from '../lib/atomic-file.ts';
+import { copiesFolder, listCopies, readStoreId, refuseMissing, type StoreFiles } from './store-files.ts';
+import { openDatabase, type Database } from './sqlite/database.ts';
+import { migrate, openFile, openMemory } from './sqlite/open.ts';
+import { fillStore, type RestoredSession, type RestoredStore } from './sqlite/restore.ts';
+import { salvageStore, type Salvaged, type SalvagedSession } from './sqlite/salvage/events.ts';
+import { createSqliteStore } from './sqlite/store.ts';
+import { verifyStore } from './sqlite/verify.ts';
+
+/** What is left of a store, from all that can be found of it. */
+export interface Remains extends RestoredStore {
+  readonly sessions: readonly RemainingSession[];
+  /** Sessions of which there are traces, and no events that can be proved. */
+  readonly lost: readonly string[];
+  /** The copy that was used; null where none was. */
+  readonly copy: string | null;
+}
+
+/** A session with its events, and where they were found. */
+export interface RemainingSession extends RestoredSession {
+  readonly source: 'store' | 'copy';
+}
+
+/**
+ * Reads what can be read: the pages of the store and of its log, of a repair that was interrupted, and of the rolling
+ * copies. Of each session the longest chain of events that holds together is taken.
+ */
+export const gatherRemains = (files: StoreFiles): Remains => {
+  const own = [files.path, ...unfinishedRepairs(files.path)].map((path) => read(path));
+  const id = own.map(({ identity }) => identity.id).find((found) => found !== null);
+  const folder = copiesFolder(files, id);
+  const [copy] = folder === undefined ? [] : listCopies(folder);
+  const copied = copy === undefined ? undefined : read(copy.path);
+
+  const best = new Map<string, RemainingSession>();
+  const traces = new Set<string>();
+  for (const { sessions } of own) {
+    for (const session of sessions) {
+      traces.add(session.key);
+      keepLonger(best, { key: session.key, events: session.events, flaw: flawOf(session), source: 'store' });
+    }
+  }
+  for (const session of copied?.sessions ?? []) {
+    traces.add(session.key);
+    const found = own.flatMap(({ sessions }) => sessions).filter(({ key }) => key === session.key);
+    const expected = Math.max(0, ...found.map((one) => one.expected ?? 0));
+    const flaw =
+      expected === session.events.length && session.certain
+        ? null
+        : `it comes from the copy of ${copy?.at}: ${
+            expected > session.events.length
+              ? `the events from ${session.events.length + 1} to ${expected} are lost`
+              : 'whatever happened to it later is lost'
+          }`;
+    keepLonger(best, { key: session.key, events: session.events, flaw, source: 'copy' });
+  }
+  const sources = [...own, ...(copied === undefined ? [] : [copied])];
+  const sessions = [...best.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const used = sessions.some(({ source }) => source === 'copy');
+  return {
+    identity: {
+      id: id ?? copied?.identity.id ?? (files.idFile === undefined ? null : (readStoreId(files.idFile) ?? null)),
+      key: sources.map(({ identity }) => identity.key).find((key) => key !== null) ?? null,
+    },
+    sessions,
+    requests: uniqueBy(
+      sources.flatMap(({ requests }) => requests),
+      (request) => request.id,
+    ),
+    mirrors: uniqueBy(
+      sources.flatMap(({ mirrors }) => mirrors),
+      (mirror) => `${mirror.place}\n${mirror.path}\n${mirror.source}\n${mirror.digest}`,
+    ),
+    lost: [...traces].filter((key) => (best.get(key)?.events.length ?? 0) === 0),
+    copy: used ? (copy?.at ?? null) : null,
+  };
+};
+
+const keepLonger = (best: Map<string, RemainingSession>, found: RemainingSession): void => {
+  const known = best.get(found.key);
+  const isBetter =
+    known === undefined ||
+    found.events.length > known.events.length ||
+    (found.events.length === known.events.length && known.flaw !== null && found.flaw === null);
+  if (found.events.length > 0 && isBetter) best.set(found.key, found);
+};
+
+/** What is not known of a session that was read from damaged pages. */
+const flawOf = ({ certain, lost, expected, events }: SalvagedSession): string | null => {
+  if (certain) return null;
+  if (expected !== null && expected > events.length)
+    return `the events from ${events.length + 1} to ${expected} are lost`;
+  if (lost !== null) return `the events from ${lost.fromSeq} on are lost (${lost.reason})`;
+  return 'whether it had later events is not known: its row is lost';
+};
+
+const uniqueBy = <Value>(values: readonly Value[], keyOf: (value: Value) => string): readonly Value[] => [
+  ...new Map(values.map((value) => [keyOf(value), value])).values(),
+];
+
+const read = (path: string): Salvaged => salvageStore({ database: bytesOf(path), log: bytesOf(`${path}-wal`) });
+
+const bytesOf = (path: string): Uint8Array => {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (errnoCode(error) === null) throw error;
+    return new Uint8Array();
+  }
+};
+
+/** A store in memory that holds the remains, to be read and not written. */
+export const openRemains = (remains: Remains, kinds: Kinds, name: string, refusal: Refusal, now: string): Store => {
+  const { database } = openMemory();
+  fillStore(database, kinds, remains, now);
+  return createSqliteStore(database, kinds, { name, readOnly: refusal });
+};
+
+/** The same for whoever looks after the store. */
+export const describeRemains = ({ sessions, lost }: Remains, refusal: Refusal): Damage => ({
+  refusal,
+  sessions: sessions.map(({ key, events, flaw, source }) => ({ key, events: events.length, flaw, source })),
+  lost,
+});
+
+/** Whether a store is damaged so that its projections made anew would not help. */
+export const isDamagedStore = (files: StoreFiles, kinds: Kinds): boolean => {
+  const size = statSync(files.path, { throwIfNoEntry: false })?.size;
+  if (refuseMissing(files, size) !== undefined || unfinishedRepairs(files.path).length > 0) return true;
+  try {
+    const { database } = openFile(files.path, { create: false, anyFileSystem: true });
+    try {
+      return verifyStore(database, kinds).some(({ isDamage }) => isDamage === true);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (error instanceof StoreFailure) return error.refusal.code === 'damaged';
+    throw error;
+  }
+};
+
+/** What a repair has done. */
+export interface Repair {
+  readonly remains: Remains;
+  /** The folder in which the damaged files are kept; null where there were none. */
+  readonly kept: string | null;
+}
+
+/**
+ * Makes the store anew from its remains and puts it in the place of the damaged one, whose files are kept aside. Nobody
+ * repairs at the same time; whoever waits for the old store finds that it was replaced. Killed at any moment it leaves
+ * either the old files or the new ones, and what the next repair needs to go on. Undefined where somebody else was faster.
+ */
+export const repairStore = (
+  files: StoreFiles,
+  kinds: Kinds,
+  now: string,
+  isDamaged: () => boolean,
+): Repair | undefined => {
+  const { path } = files;
+  // A lock that ends with the process that holds it, whatever became of the store.
+  const lock = openDatabase(`${path}-repair`, { readOnly: false });
+  try {
+    return lock.write(() => {
+      if (!isDamaged()) return { commit: false, value: undefined };
+      const remains = gatherRemains(files);
+      const fresh = `${path}-new`;
+      for (const suffix of ['', '-wal', '-shm']) rmSync(fresh + suffix, { force: true });
+      const database = openDatabase(fresh, { readOnly: false });
+      migrate(database);
+      fillStore(database, kinds, remains, now);
+      // Closing writes the log into the file and takes it away.
+      database.close();
+      return { commit: false, value: { remains, kept: replaceStore(path, fresh, now) } };
+    });
+  } finally {
+    lock.close();
+  }
+};
+
+const companions = ['', '-wal', '-shm', '-tip'];
+
+/** Puts a new store into place, where the old one can be locked while nobody else writes it. */
+const replaceStore = (path: string, fresh: string, now: string): string | null => {
+  const swap = (): string | null => {
+    const kept = keepAside(path, now);
+    const unfinished = join(kept ?? dirname(path), markOf(path));
+    if (kept !== null) writeFileSync(unfinished, '');
+    // A log beside a store that it does not belong to would be written into it.
+    for (const suffix of ['-wal', '-shm', '-tip']) rmSync(path + suffix, { force: true });
+    renameSync(fresh, path);
+    if (kept !== null) rmSync(unfinished, { force: true });
+    return kept;
+  };
+  const old = existsSync(path) ? openQuietly(path) : undefined;
+  if (old === undefined) return swap();
+  try {
+    return old.write(() => ({ commit: false, value: swap() }));
+  } catch (error) {
+    if (error instanceof StoreFailure && error.refusal.code === 'damaged') return swap();
+    throw error;
+  } finally {
+    old.close();
+  }
+};
+
+const openQuietly = (path: string): Database | undefined => {
+  try {
+    return openDatabase(path, { readOnly: false });
+  } catch (error) {
+    if (error instanceof StoreFailure) return undefined;
+    throw error;
+  }
+};
+
+/** Keeps the files of a store under a name of their own; null where there are none. */
+const keepAside = (path: string, now: string): string | null => {
+  const there = companions.filter((suffix) => existsSync(path + suffix));
+  if (there.length === 0) return null;
+  const base = `${path}.damaged-${now.slice(0, 19).replaceAll(/[:-]/g, '')}`;
+  let kept = base;
+  for (let number = 2; existsSync(kept); number += 1) kept = `${base}-${number}`;
+  mkdirSync(kept, { mode: 0o700 });
+  for (const suffix of there) {
+    const target = join(kept, basename(path) + suffix);
+    try {
+      linkSync(path + suffix, target);
+    } catch {
+      copyFileSync(path + suffix, target);
+    }
+  }
+  return kept;
+};
+
+/** The stores that a repair had put aside when it was interrupted. */
+const unfinishedRepairs = (path: string): readonly string[] => {
+  const folder = dirname(path);
+  const prefix = `${basename(path)}.damaged-`;
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.startsWith(prefix) && existsSync(join(folder, name, markOf(path))))
+      .map((name) => join(folder, name, basename(path)));
+  } catch (error) {
+    if (errnoCode(error) === null) throw error;
+    return [];
+  }
+};
+
+const markOf = (path: string): string => `${basename(path)}.unfinished`;

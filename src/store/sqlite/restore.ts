@@ -1,0 +1,102 @@
+import {
+  appendEvents,
+  applyEvent,
+  isOpened,
+  absentSession,
+  type OpenedSession,
+  type Session,
+} from '../../kernel/session.ts';
+import { isLifecycle, type StoredEvent } from '../../kernel/event.ts';
+import { decideSalvaged } from '../../kernel/lifecycle.ts';
+import { unknownKind, type Kinds } from '../../kernel/kind.ts';
+import type { StoredRequest } from '../../kernel/ports.ts';
+import { randomHex } from '../../lib/id.ts';
+import { sessionToStored } from '../rows.ts';
+import type { Database } from './database.ts';
+import { insertEvents } from './events.ts';
+import { rebuildProcesses } from './processes.ts';
+import { insertRequest } from './requests.ts';
+import type { SalvagedMirror } from './salvage/events.ts';
+import { upsertSession } from './sessions.ts';
+
+/** What a store is made of that is made anew from remains. */
+export interface RestoredStore {
+  readonly identity: { readonly id: string | null; readonly key: string | null };
+  readonly sessions: readonly RestoredSession[];
+  readonly requests: readonly StoredRequest[];
+  readonly mirrors: readonly SalvagedMirror[];
+}
+
+/** A session with its verified events. */
+export interface RestoredSession {
+  readonly key: string;
+  readonly events: readonly StoredEvent[];
+  /** What is not known of it; null where nothing is missing. */
+  readonly flaw: string | null;
+}
+
+/** Fills an empty store, in one transaction. What is not known of a session is put on its record. */
+export const fillStore = (
+  database: Database,
+  kinds: Kinds,
+  { identity, sessions, requests, mirrors }: RestoredStore,
+  now: string,
+): void =>
+  database.write(() => {
+    database.run('DELETE FROM meta');
+    database.run('INSERT INTO meta VALUES (?, ?)', 'id', identity.id ?? randomHex(16));
+    database.run('INSERT INTO meta VALUES (?, ?)', 'key', identity.key ?? randomHex(32));
+    const all: StoredEvent[] = [];
+    for (const { key, events, flaw } of sessions) {
+      const restored = restoreSession(kinds, key, events, flaw, now);
+      if (restored === undefined) continue;
+      const { session, added } = restored;
+      const tail = [...events, ...added]
+        .filter(({ type }) => isLifecycle(type))
+        .reduce((total, { data }) => total + JSON.stringify(data).length, 0);
+      upsertSession(database, sessionToStored(session, undefined, tail), undefined);
+      rebuildProcesses(database, session);
+      for (const event of [...events, ...added]) all.push(event);
+    }
+    // The numbers of events over all sessions follow the times, and within a session its own order.
+    const ordered = all.toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1));
+    insertEvents(
+      database,
+      ordered.map((event) => ({ event, data: JSON.stringify(event.data) })),
+    );
+    for (const request of requests)
+      insertRequest(database, { ...request, given: true }, request.actor, request.answer, request.at);
+    for (const { session, place, path, source, digest, at } of mirrors) {
+      if (!sessions.some(({ key }) => key === session)) continue;
+      // Whether the file is right shows at the next look at it.
+      database.run(
+        'INSERT INTO mirror (session, place, path, source, digest, at) VALUES (?, ?, ?, ?, ?, ?)',
+        session,
+        place,
+        path,
+        source,
+        digest,
+        at,
+      );
+    }
+    return { commit: true, value: undefined };
+  });
+
+const restoreSession = (
+  kinds: Kinds,
+  key: string,
+  events: readonly StoredEvent[],
+  flaw: string | null,
+  now: string,
+): { readonly session: OpenedSession; readonly added: readonly StoredEvent[] } | undefined => {
+  const name = key.slice(0, key.indexOf(':'));
+  let session: Session = absentSession(kinds.get(name) ?? unknownKind(name), key);
+  for (const event of events) session = applyEvent(session, event);
+  if (!isOpened(session)) return undefined;
+  if (flaw === null) return { session, added: [] };
+  const decided = decideSalvaged(session, flaw);
+  if (!decided.ok) throw new Error(decided.error.message);
+  const origin = { now, actor: 'stint doctor', place: session.common.place, cause: 'salvage' };
+  const appended = appendEvents(session, decided.value, origin);
+  return isOpened(appended.session) ? { session: appended.session, added: appended.events } : undefined;
+};
