@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import { checkRoundMeta, longestText, printRoundMeta } from './round-meta.ts';
+import { longestText } from './payload.ts';
+import { checkRoundMeta, printRoundMeta } from './round-meta.ts';
 
 const finding = { title: 'A finding of note', category: 'should_fix', severity: 'low', summary: '' };
 const meta = {

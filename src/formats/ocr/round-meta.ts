@@ -1,16 +1,13 @@
 import * as v from 'valibot';
-import type { Json, JsonObject } from '../../lib/canonical-json.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
 import { faultsOf } from '../../lib/faults.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { stripControls, truncate } from '../../lib/text.ts';
+import { cleanPayload, cleanText, expected, expectedObject, printPayload, shown } from './payload.ts';
 
 /**
  * `round-meta.json`, schema version 1: what a review round found, as the Open Code Review workflow writes it
  * (`.ocr/sessions/<id>/rounds/round-N/round-meta.json`). Keys that are not named here are kept.
  */
-
-/** Most characters of a free text; longer ones are cut, and the cut is reported. */
-export const longestText = 4096;
 
 /** What the counts say of a round. */
 export interface RoundSummary extends JsonObject {
@@ -25,19 +22,6 @@ export interface RoundSummary extends JsonObject {
 const verdicts = ['APPROVE', 'REQUEST CHANGES', 'NEEDS DISCUSSION'] as const;
 const categories = ['blocker', 'should_fix', 'suggestion', 'style'] as const;
 const severities = ['critical', 'high', 'medium', 'low', 'info'] as const;
-
-const expected =
-  (what: string) =>
-  (issue: v.BaseIssue<unknown>): string =>
-    issue.received === 'undefined'
-      ? `is missing: expected ${what}`
-      : `expected ${what}, found ${shown(issue.received)}`;
-
-/** The fault of an object, which also stands for a key that it lacks. */
-const expectedObject = (issue: v.BaseIssue<unknown>): string =>
-  issue.received === 'undefined' ? 'is missing' : `expected an object, found ${shown(issue.received)}`;
-
-const shown = (received: string): string => truncate(received, 60);
 
 /** The schema, made when a payload is checked: making it costs every other verb a thirtieth of a bare Node's start. */
 const makeSchema = () => {
@@ -157,11 +141,16 @@ export const checkRoundMeta = (
   const faults = [...faultsOfPartition(meta), ...faultsOfCounts(meta, tally), ...faultsOfVerdict(meta, tally)];
   if (faults.length > 0) return err(faults);
   const notes: string[] = [];
-  return ok({ payload: cleaned(meta, input, notes), summary: summarize(meta, tally), notes });
+  const payload = cleanPayload(typeof input === 'object' && input !== null ? input : meta, {
+    freeTexts,
+    instead: { '$.verdict': meta.verdict },
+    notes,
+  });
+  return ok({ payload, summary: summarize(meta, tally), notes });
 };
 
 /** The file's text: pretty JSON with two spaces, as the original writes it. */
-export const printRoundMeta = (payload: JsonObject): string => `${JSON.stringify(payload, null, 2)}\n`;
+export const printRoundMeta = (payload: JsonObject): string => printPayload(payload);
 
 const countKeys = [
   { key: 'blockers', category: 'blocker' },
@@ -251,28 +240,4 @@ const summarize = (meta: RoundMeta, tally: Record<Category, number>): RoundSumma
   };
 };
 
-/** A free text without control characters and without the prefix that the original's own output carries. */
-const cleanText = (text: string): string => stripControls(text).replace(/^\s*\[ocr\]\s*/i, '');
-
 const freeTexts = new Set(['title', 'summary', 'evidence']);
-
-/** The payload as it was given, key by key in its order, with its verdict trimmed and its free texts cleaned. */
-const cleaned = (meta: RoundMeta, input: unknown, notes: string[]): JsonObject => {
-  const walk = (value: Json, path: string, key: string): Json => {
-    if (typeof value === 'string') {
-      if (path === '$.verdict') return meta.verdict;
-      if (!freeTexts.has(key)) return value;
-      const clean = cleanText(value);
-      if (clean.length > longestText) notes.push(`${path} was cut to ${longestText} characters`);
-      return truncate(clean, longestText);
-    }
-    if (Array.isArray(value)) return value.map((item: Json, index) => walk(item, `${path}[${index}]`, ''));
-    if (typeof value === 'object' && value !== null) return objectOf(value, path);
-    return value;
-  };
-  const objectOf = (value: object, path: string): JsonObject =>
-    Object.fromEntries(
-      Object.entries(value).map(([key, item]: [string, Json]) => [key, walk(item, `${path}.${key}`, key)]),
-    );
-  return objectOf(typeof input === 'object' && input !== null ? input : meta, '$');
-};
