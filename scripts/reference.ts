@@ -460,6 +460,10 @@ const variables: readonly (readonly [string, string])[] = [
   ['STINT_ACTOR', 'Who acts. Default: the agent that runs this, else user@host. The flag is --actor.'],
   ['STINT_PROCESS', 'The id of the process that acts, as process start answered it. The flag is --process.'],
   [
+    'STINT_UNSAFE_FILE_SYSTEM',
+    '`allow` takes a store where file locks and shared memory do not hold between machines (NFS, SMB, Windows drives in the subsystem). Two machines at once would damage it.',
+  ],
+  [
     'STINT_HOST',
     "The name of this machine, in user@host and of processes. Default: the system's own. Processes of another name are never judged by their pid.",
   ],

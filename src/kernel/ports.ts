@@ -275,6 +275,13 @@ export interface Place {
 
 /** What verbs may ask of the file system. */
 export interface Files {
+  /** The folders in a folder, each with its files at any depth, relative to it with `/` between parts; both sorted. */
+  readonly tree: (folder: string) => readonly { readonly id: string; readonly files: readonly string[] }[];
+  /** Whole tables of another program's SQLite database, which is not touched. A table that is not there has no rows. */
+  readonly tables: (
+    path: string,
+    names: readonly string[],
+  ) => Promise<Result<Readonly<Record<string, readonly JsonObject[]>>, Refusal>>;
   /** The names of the files in a folder, sorted with numbers by value; none where there is no such folder. */
   readonly list: (folder: string) => readonly string[];
   readonly exists: (path: string) => boolean;

@@ -1,8 +1,10 @@
 import {
+  closeSync,
   copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -176,6 +178,7 @@ export const repairStore = (
 ): Repair | undefined => {
   const { path } = files;
   // A lock that ends with the process that holds it, whatever became of the store.
+  closeSync(openSync(`${path}-repair`, 'a', 0o600));
   const lock = openDatabase(`${path}-repair`, { readOnly: false });
   try {
     return lock.write(() => {
@@ -183,6 +186,8 @@ export const repairStore = (
       const remains = gatherRemains(files);
       const fresh = `${path}-new`;
       for (const suffix of ['', '-wal', '-shm']) rmSync(fresh + suffix, { force: true });
+      // Made with its mode before SQLite opens it, which gives its companions the same mode.
+      closeSync(openSync(fresh, 'a', 0o600));
       const database = openDatabase(fresh, { readOnly: false });
       migrate(database);
       fillStore(database, kinds, remains, now);

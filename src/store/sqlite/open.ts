@@ -214,7 +214,7 @@ const checkTip = (database: Database): void => {
 };
 
 /** A copy of a store for this process alone, taken away when it ends. */
-const privateCopy = (path: string): string => {
+export const privateCopy = (path: string): string => {
   try {
     return copyAside(path);
   } catch (error) {

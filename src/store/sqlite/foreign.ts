@@ -1,0 +1,45 @@
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { StoreFailure } from '../../kernel/ports.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
+import { openDatabase } from './database.ts';
+import { privateCopy } from './open.ts';
+
+/**
+ * Reads whole tables of another program's database, from a private copy, so that not even its log is touched. A table that
+ * is not there has no rows; bytes are left out.
+ */
+export const readTables = (
+  path: string,
+  names: readonly string[],
+): Result<Readonly<Record<string, readonly JsonObject[]>>, Refusal> => {
+  try {
+    const database = openDatabase(privateCopy(path), { readOnly: false });
+    try {
+      const there = new Set(
+        database.all("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").map((row) => row['name']),
+      );
+      return ok(
+        Object.fromEntries(
+          names.map((name) => [name, there.has(name) ? database.all(`SELECT * FROM "${name}"`).map(rowToJson) : []]),
+        ),
+      );
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error;
+    return err(
+      refuse(error.refusal.code, `The database ${path} cannot be read: ${error.refusal.message}`, {
+        expected: 'a SQLite database that is whole',
+      }),
+    );
+  }
+};
+
+const rowToJson = (row: Readonly<Record<string, unknown>>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(row).flatMap(([key, value]) =>
+      value === null || typeof value === 'string' || typeof value === 'number' ? [[key, value]] : [],
+    ),
+  );

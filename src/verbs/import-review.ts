@@ -1,0 +1,190 @@
+import * as v from 'valibot';
+import { keyOf } from '../kernel/address.ts';
+import { objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
+import type { Order } from '../kernel/dispatch.ts';
+import { loadedIn } from '../kernel/dispatch.ts';
+import type { DecidedEvent } from '../kernel/event.ts';
+import { optionalText } from '../kernel/fields.ts';
+import { decideImport } from '../kernel/history.ts';
+import { refuse, type Refusal } from '../kernel/refusal.ts';
+import { isOpened, type Session } from '../kernel/session.ts';
+import { defineVerb, type World } from '../kernel/verb.ts';
+import { planFolders, type FolderPlan } from '../formats/ocr/folders.ts';
+import { readHistory, type OcrHistory } from '../formats/ocr/history.ts';
+import { importOfFolder, importOfRow, newerItems, type OcrImport } from '../formats/ocr/import.ts';
+import { metaFileOf, readMeta } from '../formats/ocr/meta.ts';
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { nameProblem } from '../lib/name.ts';
+import { err, ok, type Result } from '../lib/result.ts';
+
+export const importReview = defineVerb({
+  name: 'import review',
+  summary: 'Take over the sessions of an Open Code Review folder.',
+  details: `Reads an existing .ocr folder: its database, of any version, through a private copy, and the folders of its sessions. Sessions come over with their events, times and processes, open ones open. A round is complete only where the database has the event of its completion: a file alone completes nothing, and a session that only files tell of comes over closed. What could not be taken as it was stands in problems.
+
+--dry-run shows what would be taken. Doing it again takes what is new; a session that has gone on here since is left alone. The original is never changed.`,
+  examples: ['stint import review --dry-run', 'stint import review ../old-checkout/.ocr --json'],
+  aliases: [{ name: 'state sync' }],
+  input: v.strictObject({
+    path: optionalText('The .ocr folder, or the folder that holds it. Default: .ocr of this checkout.'),
+  }),
+  positionals: ['path'],
+  creates: true,
+  does: {
+    writes: async (world, input) => {
+      const tree = await readTree(world, input.path);
+      return tree.ok ? ok(orderOf(world, tree.value)) : tree;
+    },
+  },
+  text: (answer) => {
+    const sessions = objectsAt(answer, 'sessions');
+    const rows = sessions.map((one) => [
+      textAt(one, 'result'),
+      textAt(one, 'session'),
+      textAt(one, 'position'),
+      textAt(one, 'status'),
+    ]);
+    return [
+      sessions.length === 0 ? `nothing to import in ${textAt(answer, 'source')}` : table(rows),
+      ...sessions.flatMap((one) => textsAt(one, 'problems').map((text) => `${textAt(one, 'session')}: ${text}`)),
+      ...objectsAt(answer, 'ignored').map((one) => `ignored: ${textAt(one, 'id')}: ${textAt(one, 'reason')}`),
+      ...textsAt(answer, 'problems').map((text) => `note: ${text}`),
+    ].join('\n');
+  },
+});
+
+/** What was found in a folder of the original. */
+interface Tree {
+  readonly source: string;
+  /** The schema of its database; null where there is none. */
+  readonly schema: number | null;
+  readonly history: OcrHistory;
+  readonly folders: FolderPlan;
+  readonly imports: readonly OcrImport[];
+}
+
+const tableNames = ['schema_version', 'sessions', 'orchestration_events', 'command_executions', 'agent_sessions'];
+
+/** Largest file of a round that is read, in bytes. */
+const largestMeta = 16 * 1024 * 1024;
+
+const readTree = async (world: World, given: string | undefined): Promise<Result<Tree, Refusal>> => {
+  const { files, places, caller } = world;
+  const folder = [`${given ?? places.here.root}/.ocr`, given].find(
+    (path) => path !== undefined && (files.exists(`${path}/data/ocr.db`) || files.exists(`${path}/sessions`)),
+  );
+  if (folder === undefined) {
+    return err(
+      refuse('not-found', `There is no Open Code Review folder: neither data/ocr.db nor sessions/ is there.`, {
+        expected: given === undefined ? '.ocr in this checkout, or its path' : `${given} or .ocr in it`,
+        hint: 'stint import review PATH',
+      }),
+    );
+  }
+  const database = `${folder}/data/ocr.db`;
+  const tables = files.exists(database) ? await files.tables(database, tableNames) : ok({});
+  if (!tables.ok) return tables;
+  const rowsOf = (name: string): readonly JsonObject[] => tables.value[name] ?? [];
+  const versions = rowsOf('schema_version').flatMap(({ version }) => (typeof version === 'number' ? [version] : []));
+  const schema = files.exists(database) ? Math.max(0, ...versions) : null;
+  const history = readHistory({
+    version: schema,
+    sessions: rowsOf('sessions'),
+    events: rowsOf('orchestration_events'),
+    executions: [...rowsOf('command_executions'), ...rowsOf('agent_sessions')],
+  });
+
+  const tree = files.tree(`${folder}/sessions`);
+  const filesById = new Map(tree.map(({ id, files: names }) => [id, names]));
+  const known = new Set(history.sessions.map(({ kind, id }) => keyOf(kind, id)));
+  const folders = planFolders(tree);
+  return ok({
+    source: folder,
+    schema,
+    history,
+    folders,
+    imports: [
+      ...history.sessions.map((session) =>
+        importOfRow(session, filesById.get(session.id) ?? [], (round, summary) => {
+          const text = files.read(`${folder}/sessions/${session.id}/${metaFileOf(session.kind, round)}`, largestMeta);
+          return text === null ? undefined : readMeta(session.kind, text, summary);
+        }),
+      ),
+      ...folders.sessions.flatMap((one) =>
+        one.kinds
+          .filter((kind) => !known.has(keyOf(kind, one.id)))
+          .map((kind) => importOfFolder(one, kind, filesById.get(one.id) ?? [], caller.now)),
+      ),
+    ].filter(({ id }) => nameProblem(id) === undefined),
+  });
+};
+
+const orderOf = (world: World, tree: Tree): Order<JsonObject> => {
+  const byKey = new Map(tree.imports.map((one) => [keyOf(one.kind, one.id), one]));
+  const { worktree } = world.places.here;
+  const decide = (session: Session, from: OcrImport): Result<readonly DecidedEvent[], Refusal> => {
+    const { branch, source, taken, problems, files } = from;
+    const mark = { source, taken, branch, worktree, problems, files };
+    if (!isOpened(session)) return decideImport(session, from.items, mark);
+    const { imported, revision } = session.common;
+    if (imported === null || imported.source !== source) return ok([]);
+    const items = unknownTo(session, newerItems(from.items, imported.taken));
+    // What has gone on here is the truth now.
+    if (items.length === 0 || taken <= imported.taken || revision !== imported.revision) return ok([]);
+    return decideImport(session, items, mark);
+  };
+  return {
+    keys: [...byKey.keys()],
+    processes: tree.imports.flatMap(({ items }) =>
+      items.flatMap((item) => (item.what === 'process' ? [String(item.event.data['process'])] : [])),
+    ),
+    decide: (sessions) => {
+      const events = new Map<string, readonly DecidedEvent[]>();
+      for (const [key, from] of byKey) {
+        const decided = decide(loadedIn(sessions, key), from);
+        // What cannot be folded is left out, and told: it does not keep the others away.
+        if (decided.ok) events.set(key, decided.value);
+      }
+      return ok(events);
+    },
+    answer: (after, before) => ({
+      source: tree.source,
+      schema: tree.schema,
+      sessions: [...byKey].map(([key, from]) => {
+        const earlier = loadedIn(before, key);
+        const decided = decide(earlier, from);
+        const session = loadedIn(after, key);
+        const result = !decided.ok ? 'refused' : decided.value.length > 0 ? 'imported' : resultOf(earlier, from);
+        return {
+          session: key,
+          result,
+          status: isOpened(session) ? (session.common.outcome ?? session.common.status) : null,
+          position: isOpened(session) ? session.folded.view(session.common).position : null,
+          problems: [...from.problems, ...(decided.ok ? [] : [decided.error.message])],
+        };
+      }),
+      ignored: [
+        ...tree.history.sessions
+          .filter(({ id }) => nameProblem(id) !== undefined)
+          .map(({ id }) => ({ id, reason: nameProblem(id) ?? '' })),
+        ...tree.folders.ignored.map(({ id, reason }) => ({ id, reason })),
+      ],
+      unlinked_executions: tree.history.unlinkedExecutions,
+      problems: [...tree.history.problems],
+    }),
+  };
+};
+
+/** Events of processes are taken once, whatever was taken before. */
+const unknownTo = (session: Session, items: OcrImport['items']): OcrImport['items'] =>
+  items.filter((item) => {
+    if (item.what !== 'process') return true;
+    const known = session.processes.get(String(item.event.data['process']));
+    return item.event.type === 'ProcessStarted' ? known === undefined : known?.endedAt === null;
+  });
+
+const resultOf = (session: Session, { source, taken }: OcrImport): string => {
+  const { imported, revision } = session.common ?? { imported: null, revision: 0 };
+  if (imported === null || imported.source !== source) return 'another one of this name is here';
+  return taken > imported.taken && revision !== imported.revision ? 'it has gone on here' : 'unchanged';
+};

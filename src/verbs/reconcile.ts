@@ -1,0 +1,85 @@
+import * as v from 'valibot';
+import { objectsAt, table, textAt } from '../kernel/answer.ts';
+import { loadedIn, type Order } from '../kernel/dispatch.ts';
+import type { DecidedEvent } from '../kernel/event.ts';
+import { optionalCount } from '../kernel/fields.ts';
+import { decideFinish } from '../kernel/lifecycle.ts';
+import { livenessOf, type Process } from '../kernel/process.ts';
+import { isOpened, type Session } from '../kernel/session.ts';
+import { defineVerb } from '../kernel/verb.ts';
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { ok } from '../lib/result.ts';
+
+const day = 24 * 3_600_000;
+
+export const reconcile = defineVerb({
+  name: 'reconcile',
+  summary: 'Close what was left alone, and name what nothing proves.',
+  details: `Closes as aborted, with the reason on the record, every open session that has had no event for 7 days (--days N) and on which nobody works as far as can be seen. Nothing else is ever closed by itself, and nothing is deleted: a closed session goes on when it is begun again.
+
+unproved lists the closed sessions whose last files are there without a completion on record. They stay what they are: a file alone completes nothing. Doing it again changes nothing. --dry-run shows what would be done.`,
+  examples: ['stint reconcile --dry-run', 'stint reconcile --days 30 --json'],
+  aliases: [{ name: 'state reconcile' }],
+  input: v.strictObject({ days: optionalCount('Days without an event. Default: 7.') }),
+  does: {
+    writes: async (world, input) => {
+      const { store, host, caller, places, files, kinds } = world;
+      const days = input.days ?? 7;
+      const before = new Date(Date.parse(caller.now) - days * day).toISOString();
+      const isAtWork = (process: Process): boolean => {
+        const liveness = livenessOf(process, host, caller.now);
+        return liveness === 'alive' || (liveness === 'unknown' && process.heartbeatAt >= before);
+      };
+      const isStale = (session: Session): boolean =>
+        isOpened(session) &&
+        session.common.status === 'active' &&
+        session.common.updatedAt < before &&
+        ![...session.processes.values()].some((process) => process.endedAt === null && isAtWork(process));
+
+      const rows = await store.rows({ thorough: true });
+      const stale = rows.filter((row) => row.status === 'active' && row.updatedAt < before);
+      const unproved: JsonObject[] = [];
+      for (const row of rows.filter(({ status, outcome }) => status === 'closed' && outcome !== 'completed')) {
+        const read = await store.read(row.key);
+        const folder = `${places.homeOf(row).root}/${kinds.get(row.kind)?.folder(row.name) ?? ''}`;
+        const last = read?.view.evidence.at(-1);
+        if (read === undefined || read.view.missing.length === 0 || last === undefined) continue;
+        if (files.exists(`${folder}/${last.path}`)) unproved.push({ session: row.key, file: last.path });
+      }
+      const keys = stale.map(({ key }) => key);
+      const order: Order<JsonObject> = {
+        keys,
+        processes: [],
+        decide: (sessions) => {
+          const events = new Map<string, readonly DecidedEvent[]>();
+          for (const key of keys) {
+            const session = loadedIn(sessions, key);
+            if (!isStale(session)) continue;
+            const reason = `nothing happened for ${days} days`;
+            const decided = decideFinish(session, { abort: true, reason, process: caller.process });
+            if (decided.ok) events.set(key, decided.value);
+          }
+          return ok(events);
+        },
+        answer: (after, earlier) => ({
+          closed: keys
+            .filter((key) => loadedIn(after, key) !== loadedIn(earlier, key))
+            .map((key) => ({ session: key, last_event_at: loadedIn(earlier, key).common?.updatedAt ?? null })),
+          unproved,
+        }),
+      };
+      return ok(order);
+    },
+  },
+  text: (answer) => {
+    const rows = [
+      ...objectsAt(answer, 'closed').map((one) => ['closed', textAt(one, 'session'), textAt(one, 'last_event_at')]),
+      ...objectsAt(answer, 'unproved').map((one) => [
+        'unproved',
+        textAt(one, 'session'),
+        `${textAt(one, 'file')} is there, a completion is not on record`,
+      ]),
+    ];
+    return rows.length === 0 ? 'nothing to reconcile' : table(rows);
+  },
+});
