@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../lib/result.ts';
 import type { Common } from './common.ts';
 import type { NewEvent, StoredEvent } from './event.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import type { KindView } from './view.ts';
+import { noProgress, type KindView, type Progress } from './view.ts';
 
 /** What a decision may look at beside the state: pure facts, gathered before. */
 export interface Situation {
@@ -52,6 +52,8 @@ export interface KindDefinition<
   /** The rules: events, none where the command changes nothing, or a refusal. */
   readonly decide: (state: State, command: Command, situation: Situation) => Result<readonly Event[], Refusal>;
   readonly view: (state: State, common: Common) => KindView;
+  /** How far the work is; without it no steps are told of. */
+  readonly progress?: (state: State, common: Common) => Progress;
   /** The session's own folder, relative to the checkout's root. */
   readonly folder: (name: string) => string;
   readonly mirrors: (state: State, common: Common) => readonly Mirror[];
@@ -83,6 +85,7 @@ export interface Folded {
   readonly freeze: () => string;
   readonly decide: (command: KindCommand, situation: Situation) => Result<readonly NewEvent[], Refusal>;
   readonly view: (common: Common) => KindView;
+  readonly progress: (common: Common) => Progress;
   readonly mirrors: (common: Common) => readonly Mirror[];
 }
 
@@ -112,6 +115,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
       return events.ok ? ok(events.value.map((event) => eventToNew(event, versions))) : events;
     },
     view: (common) => definition.view(state, common),
+    progress: (common) => definition.progress?.(state, common) ?? noProgress,
     mirrors: (common) => definition.mirrors(state, common),
   });
 

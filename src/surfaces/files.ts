@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import type { Files } from '../kernel/ports.ts';
 import { errnoCode } from '../lib/atomic-file.ts';
 
@@ -15,6 +15,22 @@ export const files: Files = {
       // A folder that cannot be read shows no files; whether that matters is for the verb that needs them.
       if (errnoCode(error) === null) throw error;
       return [];
+    }
+  },
+  read: (path, limit) => {
+    let file: number | undefined;
+    try {
+      // Whoever made the file may have made a pipe of it, which would keep us waiting.
+      file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const found = fstatSync(file);
+      if (!found.isFile() || found.size > limit) return null;
+      const bytes = Buffer.alloc(found.size);
+      return bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, 0));
+    } catch (error) {
+      if (errnoCode(error) === null) throw error;
+      return null;
+    } finally {
+      if (file !== undefined) closeSync(file);
     }
   },
 };

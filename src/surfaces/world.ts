@@ -37,10 +37,14 @@ export interface Workplace {
   readonly exists: boolean;
 }
 
+/** Opens the store at a path, or gives one that is open already. */
+export type OpenStore = typeof openSqliteStore;
+
 /** Finds the checkout and opens its store. Where there is none, it is made, or reads as empty; one that was named must be there. */
 export const openWorkplace = (
   location: Location,
   missing: 'make' | 'read-empty' | 'refuse-named',
+  openStore: OpenStore = openSqliteStore,
 ): Result<Workplace, Refusal> => {
   const cwd = pathOf(location.cwd);
   const checkout = findCheckout(cwd);
@@ -64,7 +68,7 @@ export const openWorkplace = (
   try {
     return ok({
       exists,
-      store: openSqliteStore(path.value, kinds, { create: missing === 'make' }),
+      store: openStore(path.value, kinds, { create: missing === 'make' }),
       kinds,
       places: places.value,
       now: location.now,

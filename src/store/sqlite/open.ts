@@ -113,11 +113,23 @@ const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error;
   }
-  return { database: openDatabase(privateCopy(path), { readOnly: false }) };
+  const copy = privateCopy(path);
+  const database = openDatabase(copy.path, { readOnly: false });
+  const close = (): void => {
+    database.close();
+    copy.remove();
+  };
+  return { database: { ...database, close } };
 };
 
-/** A copy of a store for this process alone, taken away when it ends. */
-const privateCopy = (path: string): string => {
+/** A copy of a store for this process alone. */
+interface PrivateCopy {
+  readonly path: string;
+  /** Takes it away; else that is done when the process ends. */
+  readonly remove: () => void;
+}
+
+const privateCopy = (path: string): PrivateCopy => {
   try {
     return copyAside(path);
   } catch (error) {
@@ -136,9 +148,13 @@ const privateCopy = (path: string): string => {
   }
 };
 
-const copyAside = (path: string): string => {
+const copyAside = (path: string): PrivateCopy => {
   const folder = mkdtempSync(join(tmpdir(), 'stint-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const remove = (): void => {
+    process.off('exit', remove);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.on('exit', remove);
   const copy = join(folder, basename(path));
   for (let attempt = 0; ; attempt += 1) {
     const before = logSize(path);
@@ -150,7 +166,7 @@ const copyAside = (path: string): string => {
     // A writer that got in between would leave a copy that never was.
     if (logSize(path) === before || attempt === 5) break;
   }
-  return copy;
+  return { path: copy, remove };
 };
 
 const logSize = (path: string): string =>
