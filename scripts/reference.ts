@@ -469,6 +469,7 @@ const variables: readonly (readonly [string, string])[] = [
   ],
   ['STINT_NOW', 'The time that counts as now, RFC 3339 with its offset: for tests and for examples.'],
   ['NO_COLOR', 'Set: no colours. There are none either where standard output is no terminal.'],
+  ['TERM', 'dumb: a terminal that shows no colours and can paint over nothing.'],
   ['USER', 'The user in user@host; else LOGNAME, else USERNAME, else what the system says.'],
   ['LOGNAME', 'See USER.'],
   ['USERNAME', 'See USER.'],

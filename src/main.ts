@@ -73,7 +73,8 @@ const main = async (): Promise<void> => {
       version,
       now,
       actor,
-      colour: fstatSync(1).isCharacterDevice() && (env['NO_COLOR'] ?? '') === '',
+      colour: fstatSync(1).isCharacterDevice() && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
+      terminal: async () => (await import('./surfaces/tui/terminal.ts')).openTerminal(),
     }),
   );
 };

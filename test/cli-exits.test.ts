@@ -27,7 +27,8 @@ const lines = (...texts: readonly string[]): string => texts.map((text) => `${te
 
 test('2 usage: what is not known is named, with what is near', (context) => {
   const world = createWorld(context);
-  const verbs = 'advance, begin, finish, list, log, note, show, status, timeline, complete-round, doctor, rebuild';
+  const verbs =
+    'advance, begin, finish, list, log, note, show, status, timeline, complete-round, progress, doctor, rebuild';
   assert.equal(
     refusedText(world, 2, 'bgin'),
     lines('stint: There is no verb "bgin".', `  legal: ${verbs}`, '  perhaps: begin', '  try: stint --help'),

@@ -529,6 +529,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'list',
     'log',
     'note',
+    'progress',
     'rebuild',
     'show',
     'status',

@@ -1,12 +1,12 @@
-import type { JsonObject } from '../lib/canonical-json.ts';
+import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { isJsonObject } from '../lib/json.ts';
 import { displayWidth, oneLine, padEnd } from '../lib/text.ts';
 
 /** The text of a field; nothing where it is null or absent. */
-export const textAt = (object: JsonObject, key: string): string => {
-  const value = object[key];
-  return value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
-};
+export const textAt = (object: JsonObject, key: string): string => textOf(object[key]);
+
+const textOf = (value: Json | undefined): string =>
+  value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
 /** The objects of a list field. */
 export const objectsAt = (object: JsonObject, key: string): readonly JsonObject[] => {
@@ -23,7 +23,7 @@ export const objectAt = (object: JsonObject, key: string): JsonObject => {
 /** The texts of a list field. */
 export const textsAt = (object: JsonObject, key: string): readonly string[] => {
   const value = object[key];
-  return Array.isArray(value) ? value.map(String) : [];
+  return Array.isArray(value) ? value.map(textOf) : [];
 };
 
 /** Rows with their columns aligned, two blanks between them, each line behind the indent. */

@@ -12,7 +12,7 @@ import {
   type OpenedSession,
   type Session,
 } from './session.ts';
-import { remainingLimit } from './view.ts';
+import { progressLimits, remainingLimit, type Progress, type View } from './view.ts';
 import type { NewEvent } from './event.ts';
 import type { Result } from '../lib/result.ts';
 
@@ -35,7 +35,8 @@ interface Situation {
  * Explores, breadth first, every situation that a kind's examples and the kernel's own commands can reach (at most
  * `limit`), and holds in each of them what every kind promises: replaying the stored events gives what was answered,
  * deciding twice gives the same decision, a snapshot loses nothing, a repeat changes nothing, an open session names its
- * next action, a closed one moves only by being begun again, a refusal says what is legal, views are bounded. At the end
+ * next action, a closed one moves only by being begun again, a refusal says what is legal, views are bounded, progress agrees
+ * with the view. At the end
  * every example was accepted somewhere and every type of event was produced.
  */
 export const exploreKind = (kind: Kind, limit = 300): Exploration => {
@@ -127,6 +128,11 @@ const checkSituation = (
   const view = viewOfSession(session);
   if (canonical(viewOfSession(thawed)) !== canonical(view)) fault('a snapshot gives another view');
 
+  const progress = session.folded.progress(session.common);
+  if (canonical(thawed.folded.progress(session.common)) !== canonical(progress))
+    fault('a snapshot gives another progress');
+  checkProgress(progress, view, session, fault);
+
   if (view.remaining.length > remainingLimit) fault(`the view names more than ${remainingLimit} steps`);
   if (view.position === '') fault('the view has no position');
   if (session.common.status === 'active') {
@@ -145,6 +151,47 @@ const checkSituation = (
     else if (mirror.render(event) !== mirror.render(structured(event)))
       fault(`the mirror ${mirror.path} is made differently each time`);
   }
+};
+
+/** What every kind promises of its progress; a kind may tell of no steps at all. */
+const checkProgress = (
+  progress: Progress,
+  view: View,
+  { common }: OpenedSession,
+  fault: (text: string) => void,
+): void => {
+  const { steps, done, total, cycle, earlier, summary, results } = progress;
+  const inState = (state: string): number => steps.filter((step) => step.state === state).length;
+  const isWhole = [done, total].every((count) => Number.isSafeInteger(count) && count >= 0);
+  if (!isWhole || done > total) fault(`the progress is ${done} of ${total}`);
+  if (steps.length > progressLimits.steps || steps.length > total)
+    fault('the progress names more steps than there are, or too many');
+  if (new Set(steps.map(({ name }) => name)).size < steps.length) fault('two steps have one name');
+  if (steps.some(({ name, label }) => name === '' || label === '')) fault('a step has no name or no label');
+  // Some steps may be left out; what is said of all of them is only told where all are there.
+  if (steps.length === total) {
+    if (done !== inState('done') + inState('skipped')) fault('the steps that are done are not those that are counted');
+    const expected = total > 0 && view.missing.length > 0 ? 1 : 0;
+    if (common.status === 'active' && inState('current') !== expected)
+      fault(`not ${expected} steps are the current one`);
+    if (view.missing.length === 0 && done < total) fault('nothing is missing, but a step is not done');
+    if (view.missing.length > 0 && total > 0 && done === total) fault('something is missing, but every step is done');
+  }
+  if (inState('current') > 1) fault('two steps are the current one');
+
+  if (cycle?.completedAt === null && (Object.keys(summary).length > 0 || results.length > 0))
+    fault(`${cycle.label} has a result before it is complete`);
+  if (earlier.length > progressLimits.earlier)
+    fault(`the progress tells of more than ${progressLimits.earlier} rounds`);
+  const times = [cycle, ...earlier].flatMap((one) => (one === null ? [] : [one.completedAt]));
+  for (const time of [cycle?.startedAt ?? null, ...times])
+    if (time !== null && Number.isNaN(Date.parse(time))) fault(`the progress has a time that is none: ${time}`);
+  const paths = [...results, ...steps.flatMap(({ evidence }) => evidence)].map(({ path }) => path);
+  for (const path of paths)
+    if (path === '' || path.split('/').some((part) => part === '' || part === '..'))
+      fault(`the path ${path} leads out of the session's folder`);
+  for (const { counts } of steps.flatMap(({ evidence }) => evidence))
+    if (counts !== undefined && new RegExp(counts.pattern, 'i').test('')) fault('an empty line is counted');
 };
 
 const checkRefusal = (refusal: Refusal, fault: (text: string) => void): void => {

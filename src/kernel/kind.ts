@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../lib/result.ts';
 import type { Common } from './common.ts';
 import type { DecidedEvent, StoredEvent } from './event.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import type { KindView } from './view.ts';
+import { noProgress, type KindView, type Progress } from './view.ts';
 
 /** What a decision may look at beside the state: pure facts, gathered before. */
 export interface Situation {
@@ -54,6 +54,8 @@ export interface KindDefinition<
   /** The rules: events, none where the command changes nothing, or a refusal. An event may carry `happened`, as a `DecidedEvent` does. */
   readonly decide: (state: State, command: Command, situation: Situation) => Result<readonly Event[], Refusal>;
   readonly view: (state: State, common: Common) => KindView;
+  /** How far the work is; without it no steps are told of. */
+  readonly progress?: (state: State, common: Common) => Progress;
   /** The session's own folder, relative to the checkout's root. */
   readonly folder: (name: string) => string;
   readonly mirrors: (state: State, common: Common) => readonly Mirror[];
@@ -86,6 +88,7 @@ export interface Folded {
   readonly freeze: () => string;
   readonly decide: (command: KindCommand, situation: Situation) => Result<readonly DecidedEvent[], Refusal>;
   readonly view: (common: Common) => KindView;
+  readonly progress: (common: Common) => Progress;
   readonly mirrors: (common: Common) => readonly Mirror[];
 }
 
@@ -115,6 +118,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
       return events.ok ? ok(events.value.map((event) => eventToDecided(event, versions))) : events;
     },
     view: (common) => definition.view(state, common),
+    progress: (common) => definition.progress?.(state, common) ?? noProgress,
     mirrors: (common) => definition.mirrors(state, common),
   });
 
@@ -162,6 +166,7 @@ export const unknownKind = (name: string): Kind =>
       next: { kind: 'none', text: 'Use the newer stint that wrote it.', command: null },
       evidence: [],
     }),
+    progress: () => noProgress,
     folder: (session) => session,
     mirrors: () => [],
     examples: [],

@@ -7,7 +7,7 @@ import type { StoredEvent } from './event.ts';
 import { defineKind, type Kind, type Mirror, type Situation } from './kind.ts';
 import { refuseClosed } from './lifecycle.ts';
 import { refuse, refusePayload, type Refusal } from './refusal.ts';
-import { reopenCommand, type Evidence, type KindView, type NextAction } from './view.ts';
+import { progressLimits, reopenCommand, type Evidence, type KindView, type NextAction, type Progress } from './view.ts';
 
 /**
  * A workflow that walks through phases in rounds: a table. The phases are a line; the last one is reached only by
@@ -186,6 +186,7 @@ export const definePhaseWorkflow = (workflow: PhaseWorkflow): Kind =>
     evolve: (state, event, stored) => evolve(workflow, state, event, stored),
     decide: (state, command, situation) => decide(workflow, state, command, situation),
     view: (state, common) => viewOf(workflow, state, common),
+    progress: (state) => progressOf(workflow, state),
     folder: (name) => folderOf(workflow, name),
     mirrors: (state, common) => mirrorsOf(workflow, state, common),
     examples: [...workflow.examples, ...importExamples(workflow)],
@@ -458,7 +459,12 @@ const viewOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): Kin
       .slice(0, index + 1)
       .filter((phase) => !(current?.skipped.some((skip) => skip.phase === phase.name) ?? false))
       .flatMap((phase) => phase.evidence ?? [])
-      .map((evidence) => ({ ...evidence, path: atRound(evidence.path, round) })),
+      // What is counted is asked of the progress: views are stored.
+      .map(({ label, path, atLeast }) => ({
+        label,
+        path: atRound(path, round),
+        ...(atLeast === undefined ? {} : { atLeast }),
+      })),
   };
 
   function nextOf(table: PhaseWorkflow, { phase }: PhaseState, key: string): NextAction {
@@ -477,6 +483,51 @@ const viewOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): Kin
       command: `stint advance ${following.name} --session ${key}`,
     };
   }
+};
+
+/** The phases are the steps. The last one is done with the round; until then one of the others is the current one. */
+const progressOf = (workflow: PhaseWorkflow, state: PhaseState): Progress => {
+  const { cycle, completion } = workflow;
+  const index = indexOf(workflow, state.phase);
+  const current = currentOf(state);
+  const round = roundOf(state);
+  const labelOf = ({ round: number }: { readonly round: number }): string => `${cycle.field} ${number}`;
+  const steps = workflow.phases.map(({ name, label, evidence = [] }, at): Progress['steps'][number] => {
+    const isSkipped = current?.skipped.some(({ phase }) => phase === name) ?? false;
+    return {
+      name,
+      label,
+      state: isSkipped ? 'skipped' : at < index || isDone(current) ? 'done' : at === index ? 'current' : 'pending',
+      evidence: isSkipped ? [] : evidence.map((one) => ({ ...one, path: atRound(one.path, round) })),
+    };
+  });
+  const finalLabel = workflow.phases
+    .flatMap(({ evidence = [] }) => evidence)
+    .find(({ path }) => path === completion.finalPath)?.label;
+  return {
+    steps: steps.slice(0, progressLimits.steps),
+    done: steps.filter((step) => step.state === 'done' || step.state === 'skipped').length,
+    total: steps.length,
+    cycle:
+      current === undefined
+        ? null
+        : { label: labelOf(current), startedAt: current.startedAt, completedAt: current.completed?.at ?? null },
+    earlier: state.rounds
+      .slice(0, -1)
+      .slice(-progressLimits.earlier)
+      .map((known) => ({
+        label: labelOf(known),
+        completedAt: known.completed?.at ?? null,
+        summary: known.completed?.summary ?? {},
+      })),
+    summary: current?.completed?.summary ?? {},
+    results: isDone(current)
+      ? [
+          { label: finalLabel ?? 'document', path: atRound(completion.finalPath, round) },
+          { label: 'data', path: atRound(completion.metaPath, round) },
+        ]
+      : [],
+  };
 };
 
 const mirrorsOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): readonly Mirror[] =>

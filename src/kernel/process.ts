@@ -267,16 +267,33 @@ export const refuseProcess = (id: string, others: readonly Process[]): Refusal =
 /** A heartbeat older than this, in milliseconds, means quiet; never dead. */
 const quietAfter = 15 * 60_000;
 
+/** What can be seen of a process. */
+export type Liveness = 'alive' | 'quiet' | 'dead' | 'unknown' | 'ended';
+
 /** How a process looks: what its events say, and while it runs what can be seen of it. */
 export const livenessOf = (
   process: Process,
   host: Host,
   now: string,
-): 'alive' | 'quiet' | 'dead' | 'unknown' | 'ended' => {
+): Liveness => {
   if (process.endedAt !== null) return 'ended';
   const evidence = host.observe(process);
   if (evidence !== 'unknown') return evidence;
   return Date.parse(now) - Date.parse(process.heartbeatAt) > quietAfter ? 'quiet' : 'unknown';
+};
+
+/** How the processes of a session look that are on record as running; whoever depends on the dead is gone with them. */
+export const livenessOfAll = (
+  running: readonly Process[],
+  host: Host,
+  now: string,
+): readonly { readonly process: Process; readonly liveness: Exclude<Liveness, 'ended'> }[] => {
+  const looked = running.map((process) => ({ process, liveness: livenessOf(process, host, now) }));
+  const dead = new Set(looked.filter(({ liveness }) => liveness === 'dead').map(({ process }) => process.id));
+  return looked.map(({ process, liveness }) => ({
+    process,
+    liveness: liveness === 'ended' || dead.has(process.parent ?? '') ? 'dead' : liveness,
+  }));
 };
 
 /** What a process is called: its own name, its persona with its number, its role, else what it is. */

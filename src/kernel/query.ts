@@ -2,7 +2,7 @@ import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { isLifecycle, type StoredEvent } from './event.ts';
 import type { Caller, Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
-import { callProcess, livenessOf, resumeOf, type Host, type Process } from './process.ts';
+import { callProcess, livenessOf, livenessOfAll, resumeOf, type Host, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { absentSession, applyEvent, type Session } from './session.ts';
 import type { Kind } from './kind.ts';
@@ -22,7 +22,7 @@ export const activityOf = (
   running: readonly Process[],
   { host, caller }: { readonly host: Host; readonly caller: Pick<Caller, 'now'> },
 ): Activity => {
-  const looked = running.map((process) => ({ process, liveness: livenessOf(process, host, caller.now) }));
+  const looked = livenessOfAll(running, host, caller.now);
   const newest = (of: readonly { readonly process: Process }[]): string =>
     of.map(({ process }) => process.heartbeatAt).reduce((a, b) => (a > b ? a : b));
   if (looked.some(({ liveness }) => liveness === 'alive' || liveness === 'unknown')) {
@@ -58,7 +58,6 @@ export const rowToJson = (row: SessionRow, { activity, since }: Activity) => ({
 
 /** What a reading verb overlays a stored view with. */
 export interface QueryWorld {
-  readonly store: Store;
   readonly places: Places;
   readonly files: Files;
   readonly host: Host;
@@ -69,13 +68,13 @@ export interface QueryWorld {
  * Everything about where a session stands: its view, with what depends on the caller, the processes and the files laid
  * over it.
  */
-export const statusToJson = async (
+export const statusToJson = (
   { row, reason, notes, view, unreadable }: ReadSession,
+  processes: readonly Process[],
   world: QueryWorld,
   folder: string,
-): Promise<JsonObject> => {
+): JsonObject => {
   const home = world.places.homeOf(row);
-  const processes = await world.store.processes({ session: row.key });
   const running = processes.filter(({ endedAt }) => endedAt === null);
   const { activity, since } = activityOf(row, running, world);
   const next = nextFor(view.next, row, running, world);
@@ -152,13 +151,18 @@ const mostProcesses = 20;
  * action is to wait for them; a supervisor is never waited for, since it may be the one who asks.
  */
 const nextFor = (next: NextAction, row: SessionRow, running: readonly Process[], world: QueryWorld): NextAction => {
-  const others = running.filter(
-    (process) =>
-      process.kind === 'instance' &&
-      process.id !== world.caller.process &&
-      livenessOf(process, world.host, world.caller.now) !== 'dead',
-  );
-  if (others.length === 0 || row.status === 'closed') return next;
+  if (row.status === 'closed') return next;
+  const looked = livenessOfAll(running, world.host, world.caller.now);
+  const others = looked
+    .filter(({ process, liveness }) => process.kind === 'instance' && liveness !== 'dead')
+    .map(({ process }) => process)
+    .filter(({ id }) => id !== world.caller.process);
+  const dead = looked.filter(({ liveness }) => liveness === 'dead');
+  if (others.length === 0) {
+    if (dead.length === 0) return next;
+    const gone = dead.map(({ process }) => callProcess(process)).join(', ');
+    return { ...next, text: `Gone without a word: ${gone} (stint process sweep records it). ${next.text}` };
+  }
   const shown = others.slice(0, 5).map(callProcess).join(', ');
   return {
     kind: 'wait',

@@ -45,6 +45,32 @@ export interface PayloadRule {
   readonly check: (payload: unknown) => Result<{ readonly notes: readonly string[] }, readonly string[]>;
 }
 
+/** What a frame is made for. */
+export interface FrameLook {
+  readonly columns: number;
+  /** Most lines; what does not fit is counted in the last one. */
+  readonly rows?: number;
+  /** Whether colours are shown; without them there is not one escape sequence. */
+  readonly colour: boolean;
+  /** Lines about the reading itself, below the rest. */
+  readonly remarks?: readonly string[];
+}
+
+/** How a verb is shown on a terminal where it may be watched. */
+export interface Screen {
+  /** One frame: lines no wider than the terminal. Without an answer, what there is to say instead of one. */
+  readonly frame: (answer: JsonObject | undefined, look: FrameLook) => string;
+  /** What of an answer does not change by time alone: another one is worth a new frame where none can be painted over. */
+  readonly still: (answer: JsonObject) => string;
+}
+
+/** A verb that is asked again and again on a terminal, unless its field `once` says otherwise. */
+export interface Live<Field = string> {
+  readonly once: Field;
+  /** Loaded where a frame is shown, so that no other verb starts with it. */
+  readonly screen: () => Promise<Screen>;
+}
+
 /** What a verb's author writes: a value. Help, parsing, routes and reference pages are functions of it. */
 export interface VerbDefinition<Schema extends InputSchema> {
   readonly name: string;
@@ -73,6 +99,7 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly does: VerbBody<v.InferOutput<Schema>>;
   /** The answer for a person: short aligned lines, and what to do next. */
   readonly text: (answer: JsonObject) => string;
+  readonly live?: Live<keyof v.InferOutput<Schema> & string>;
 }
 
 /**
@@ -109,6 +136,7 @@ export interface Verb {
   readonly keepsCopy: boolean;
   readonly payload: PayloadRule | undefined;
   readonly text: (answer: JsonObject) => string;
+  readonly live: Live | undefined;
   /** Checks the input before anything is looked up, and gives back the call to be made. */
   readonly prepare: (input: JsonObject) => Result<PreparedCall, Refusal>;
 }
@@ -215,6 +243,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     access: 'writes' in does ? 'writes' : 'maintains' in does ? 'maintains' : 'reads',
     payload: definition.payload,
     text: definition.text,
+    live: definition.live,
     prepare,
   };
 };

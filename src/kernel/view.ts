@@ -17,7 +17,63 @@ export interface Evidence {
   readonly path: string;
   /** The least number of files that the folder must hold. */
   readonly atLeast?: number;
+  /** Lines of the files that are counted when somebody asks how far the work is. */
+  readonly counts?: LineCount;
 }
+
+/** Which lines count, and what they are called. */
+export interface LineCount {
+  /** What is counted, for a person, in the plural: `findings`. */
+  readonly label: string;
+  /** A regular expression for one line, regardless of case; it must not take more than linear time. */
+  readonly pattern: string;
+}
+
+/** How far the work is, step by step: made when somebody asks, never stored. */
+export interface Progress {
+  /** The work in order, at most 50 steps. */
+  readonly steps: readonly Step[];
+  readonly done: number;
+  /** Nothing where the work has no steps yet. */
+  readonly total: number;
+  /** The current round or run; null where a kind has none. */
+  readonly cycle: {
+    /** For a person: `round 2`. */
+    readonly label: string;
+    readonly startedAt: string | null;
+    readonly completedAt: string | null;
+  } | null;
+  /** Earlier rounds with what came of them, at most 20, oldest first. */
+  readonly earlier: readonly {
+    readonly label: string;
+    readonly completedAt: string | null;
+    readonly summary: JsonObject;
+  }[];
+  /** What came of the current round, once it is complete. */
+  readonly summary: JsonObject;
+  /** The files that hold it, relative to the session's own folder. */
+  readonly results: readonly { readonly label: string; readonly path: string }[];
+}
+
+/** One step of the work. */
+export interface Step {
+  readonly name: string;
+  /** What is done in it, for a person. */
+  readonly label: string;
+  readonly state: 'done' | 'current' | 'pending' | 'skipped';
+  readonly evidence: readonly Evidence[];
+}
+
+/** The progress of a kind that has no steps to tell of. */
+export const noProgress: Progress = {
+  steps: [],
+  done: 0,
+  total: 0,
+  cycle: null,
+  earlier: [],
+  summary: {},
+  results: [],
+};
 
 /** What a kind says of a session: a pure, bounded summary of its state, stored at every commit. */
 export interface KindView {
@@ -46,6 +102,9 @@ export type Completeness = 'complete' | 'closed_without_artifact' | 'open_no_art
 
 /** Most steps that a view names. */
 export const remainingLimit = 20;
+
+/** Most steps and most earlier rounds that progress tells of. */
+export const progressLimits = { steps: 50, earlier: 20 };
 
 /** The view of a session: the kind's, with completeness and next action as they are for every kind. */
 export const viewOf = (common: Common, view: KindView): View => {

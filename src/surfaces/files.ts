@@ -1,9 +1,17 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readSync, type Dirent } from 'node:fs';
 import type { Files } from '../kernel/ports.ts';
 import { errnoCode } from '../lib/atomic-file.ts';
 
 /** The file system as verbs may ask it. */
 export const files: Files = {
+  tree: (folder) =>
+    entriesOf(folder)
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => ({ id: name, files: filesBelow(`${folder}/${name}`, '', 0) })),
+  tables: async (path, names) => {
+    const { readTables } = await import('../store/sqlite/foreign.ts');
+    return readTables(path, names);
+  },
   exists: (path) => existsSync(path),
   list: (folder) => {
     try {
@@ -17,4 +25,50 @@ export const files: Files = {
       return [];
     }
   },
+  read: (path, limit) => {
+    let file: number | undefined;
+    try {
+      // Whoever made the file may have made a pipe of it, which would keep us waiting.
+      file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const found = fstatSync(file);
+      if (!found.isFile() || found.size > limit) return null;
+      const bytes = Buffer.alloc(found.size);
+      return bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, 0));
+    } catch (error) {
+      if (errnoCode(error) === null) throw error;
+      return null;
+    } finally {
+      if (file !== undefined) closeSync(file);
+    }
+  },
+};
+
+/** Deeper folders and more files than these are not what anybody looks for. */
+const deepest = 8;
+const mostFiles = 10_000;
+
+const filesBelow = (folder: string, prefix: string, depth: number): readonly string[] => {
+  const found: string[] = [];
+  for (const entry of entriesOf(folder)) {
+    if (found.length >= mostFiles) break;
+    const path = prefix + entry.name;
+    if (entry.isFile()) found.push(path);
+    // Links are not followed: they could lead anywhere, or in a circle.
+    else if (entry.isDirectory() && depth < deepest) {
+      found.push(...filesBelow(`${folder}/${entry.name}`, `${path}/`, depth + 1));
+    }
+  }
+  return found;
+};
+
+/** The entries of a folder in order, hidden ones left out; none where it cannot be read. */
+const entriesOf = (folder: string): readonly Dirent[] => {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter(({ name }) => !name.startsWith('.'))
+      .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
+  } catch (error) {
+    if (errnoCode(error) === null) throw error;
+    return [];
+  }
 };

@@ -5,9 +5,13 @@ import { nearest, truncate } from '../lib/text.ts';
 import { doctor } from '../store/doctor.ts';
 import { rebuild } from '../store/rebuild.ts';
 import { verbs } from '../verbs/registry.gen.ts';
+import { progress } from './tui/progress.ts';
 
-/** All verbs, in the order of help: those of every kind, those of single kinds, those about the store. */
-export const allVerbs: readonly Verb[] = [...verbs, ...kindVerbs, doctor, rebuild];
+/**
+ * All verbs, in the order of help: those of every kind, those of single kinds, those that are
+ * watched, those about the store.
+ */
+export const allVerbs: readonly Verb[] = [...verbs, ...kindVerbs, progress, doctor, rebuild];
 
 /** All names under which verbs are called, their own first. */
 export const namesOf = (known: readonly Verb[]): readonly string[] => [

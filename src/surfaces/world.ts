@@ -55,10 +55,14 @@ export interface Workplace {
 /** What is known before the store is opened. */
 type Surveyed = Omit<Workplace, 'store' | 'damage'> & { readonly size: number | undefined; readonly folder: string };
 
+/** Opens the store at a path, or gives one that is open already. */
+export type OpenStore = typeof openSqliteStore;
+
 /** Finds the checkout and opens its store. Where there is none, it is made, or reads as empty; one that was named must be there. */
 export const openWorkplace = (
   location: Location,
   missing: 'make' | 'read-empty' | 'refuse-named',
+  openStore: OpenStore = openSqliteStore,
 ): Result<Workplace, Refusal> => {
   const surveyed = survey(location);
   if (!surveyed.ok) return surveyed;
@@ -76,7 +80,7 @@ export const openWorkplace = (
   }
   const { anyFileSystem, mounts } = location;
   try {
-    const store = openSqliteStore(storeFiles.path, kinds, {
+    const store = openStore(storeFiles.path, kinds, {
       create: missing === 'make',
       ...(anyFileSystem === undefined ? {} : { anyFileSystem }),
       ...(mounts === undefined ? {} : { mounts }),

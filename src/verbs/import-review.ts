@@ -63,6 +63,9 @@ interface Tree {
   readonly imports: readonly OcrImport[];
 }
 
+/** Where there is no database. */
+const noTables: Readonly<Record<string, readonly JsonObject[]>> = {};
+
 const tableNames = ['schema_version', 'sessions', 'orchestration_events', 'command_executions', 'agent_sessions'];
 
 /** Largest file of a round that is read, in bytes. */
@@ -82,7 +85,7 @@ const readTree = async (world: World, given: string | undefined): Promise<Result
     );
   }
   const database = `${folder}/data/ocr.db`;
-  const tables = files.exists(database) ? await files.tables(database, tableNames) : ok({});
+  const tables = files.exists(database) ? await files.tables(database, tableNames) : ok(noTables);
   if (!tables.ok) return tables;
   const rowsOf = (name: string): readonly JsonObject[] => tables.value[name] ?? [];
   const versions = rowsOf('schema_version').flatMap(({ version }) => (typeof version === 'number' ? [version] : []));

@@ -26,9 +26,10 @@ export const show = defineVerb({
       if (!session.ok) return err({ refusal: session.error });
       const events = await world.store.events(row.value.key, { until: at ?? session.value.row.seq });
       const folder = world.kinds.get(row.value.kind)?.folder(row.value.name) ?? '';
+      const processes = await world.store.processes({ session: row.value.key });
       return ok({
         ...(at === undefined ? {} : { at }),
-        session: await statusToJson(session.value, world, folder),
+        session: statusToJson(session.value, processes, world, folder),
         events: events.map(eventToJson),
       });
     },

@@ -22,7 +22,8 @@ export const status = defineVerb({
       const session = await sessionAt(world.store, row.value.key, undefined);
       if (!session.ok) return err({ refusal: session.error });
       const folder = world.kinds.get(row.value.kind)?.folder(row.value.name) ?? '';
-      return ok(await statusToJson(session.value, world, folder));
+      const processes = await world.store.processes({ session: row.value.key });
+      return ok(statusToJson(session.value, processes, world, folder));
     },
   },
   text: (answer) => {

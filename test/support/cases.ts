@@ -15,6 +15,7 @@ export interface PublicCase {
 
 const first = 'cases.test.ts';
 const second = 'cases-text.test.ts';
+const third = 'progress.test.ts';
 
 /** The cases that concern reviews and their state, by their id. */
 export const publicCases: Readonly<Record<string, PublicCase>> = {
@@ -65,10 +66,25 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     file: first,
     notHere: 'importing history is no verb of this program yet',
   },
+  H08: {
+    rule: 'nothing to do yet is 0/0, on a terminal of any width',
+    file: third,
+    notHere: 'its state file is of another tool: a kind without steps stands for the empty plan',
+  },
+  H10: {
+    rule: 'what is not over lasts until now and says so; a start that is not known gives no time',
+    file: third,
+    notHere: 'its state files are of another tool: the times are given to a review and to the view',
+  },
   H11: {
     rule: 'a session that is ended twice has ended once',
     file: first,
     notHere: 'the hook at the end of an agent',
+  },
+  H13: {
+    rule: 'no answer, of whatever shape, is shown with a word of our own innards',
+    file: third,
+    notHere: 'its state files are of another tool, whose formats are not read yet; briefs and a dashboard',
   },
   I07: {
     rule: 'line ends make no payload another one',

@@ -5,6 +5,9 @@ import { definePhaseWorkflow, type PhaseWorkflow } from '../../kernel/phases.ts'
 import type { Verb } from '../../kernel/verb.ts';
 import { examples } from './examples.ts';
 
+/** The headings under which a reviewer writes a finding. The plural is the heading of a section. */
+const findings = { label: 'findings', pattern: String.raw`^ {0,3}#{2,6}[ \t]+(?:finding|issue|suggestion)\b` };
+
 /** The phases of a code review, their numbers and files: those of the Open Code Review workflow. */
 const workflow: PhaseWorkflow = {
   name: 'review',
@@ -25,7 +28,7 @@ const workflow: PhaseWorkflow = {
     {
       name: 'reviews',
       label: 'Let the reviewers work side by side',
-      evidence: [{ label: 'reviews', path: 'rounds/round-{round}/reviews', atLeast: 2 }],
+      evidence: [{ label: 'reviews', path: 'rounds/round-{round}/reviews', atLeast: 2, counts: findings }],
     },
     { name: 'aggregation', label: 'Aggregate the findings' },
     {

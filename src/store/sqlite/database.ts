@@ -177,7 +177,8 @@ const rollBack = (connection: DatabaseSync): void => {
   }
 };
 
-const sleep = (milliseconds: number): void =>
+/** Waits without doing anything. */
+export const sleep = (milliseconds: number): void =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 
 const translate = <Value>(path: string, action: () => Value): Value => {

@@ -14,7 +14,8 @@ export const readTables = (
   names: readonly string[],
 ): Result<Readonly<Record<string, readonly JsonObject[]>>, Refusal> => {
   try {
-    const database = openDatabase(privateCopy(path), { readOnly: false });
+    const copy = privateCopy(path);
+    const database = openDatabase(copy.path, { readOnly: false });
     try {
       const there = new Set(
         database.all("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").map((row) => row['name']),
@@ -26,6 +27,7 @@ export const readTables = (
       );
     } finally {
       database.close();
+      copy.remove();
     }
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error;

@@ -21,7 +21,7 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { fileProblem } from '../../lib/atomic-file.ts';
 import { randomHex } from '../../lib/id.ts';
 import { migrations, schemaVersion } from '../migrations.ts';
-import { openDatabase, refuseDamaged, refuseReadOnly, repairHint, type Database } from './database.ts';
+import { openDatabase, refuseDamaged, refuseReadOnly, repairHint, sleep, type Database } from './database.ts';
 import { refuseFileSystem, systemMounts, type MountTable } from './file-system.ts';
 import { describeLog } from './salvage/wal.ts';
 
@@ -134,10 +134,15 @@ const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
   } catch (error) {
     if (!(error instanceof StoreFailure) || error.refusal.code === 'damaged') throw error;
   }
-  const database = openDatabase(privateCopy(path), { readOnly: false });
+  const copy = privateCopy(path);
+  const database = openDatabase(copy.path, { readOnly: false });
   // An older store is brought up to date where that touches nobody's file.
   if (versionOf(database) < schemaVersion && isMarked(database)) migrate(database);
-  return { database };
+  const close = (): void => {
+    database.close();
+    copy.remove();
+  };
+  return { database: { ...database, close } };
 };
 
 /** A small file beside the store: the number of the event with which the log was begun. */
@@ -166,11 +171,20 @@ const checkLog = (database: Database): void => {
   const frames = Math.floor((size - logHeader) / (pageSize + frameHeader));
   // Frames behind those that SQLite shows are mostly what a killed writer left: only then are they looked at.
   if (shown === undefined || frames <= shown) return;
-  const { broken, committedFrames, recoveredFrames } = describeLog(readFileSync(`${path}-wal`));
-  // Somebody may have written meanwhile.
-  if (!broken || (shownFrames(path) ?? 0) > recoveredFrames) return;
+  let log = describeLog(readFileSync(`${path}-wal`));
+  for (let attempt = 0; log.broken; attempt += 1) {
+    // Somebody may write while it is read: only what stays broken is.
+    if ((shownFrames(path) ?? 0) > log.recoveredFrames) return;
+    if (attempt === 3) break;
+    sleep(5);
+    log = describeLog(readFileSync(`${path}-wal`));
+  }
+  if (!log.broken) return;
   throw new StoreFailure(
-    refuseDamaged(path, `its log breaks off after ${recoveredFrames} of ${committedFrames} pages that were committed`),
+    refuseDamaged(
+      path,
+      `its log breaks off after ${log.recoveredFrames} of ${log.committedFrames} pages that were committed${log.lastOnly ? '; only the last command is concerned' : ''}`,
+    ),
   );
 };
 
@@ -213,8 +227,15 @@ const checkTip = (database: Database): void => {
   );
 };
 
-/** A copy of a store for this process alone, taken away when it ends. */
-export const privateCopy = (path: string): string => {
+/** A copy of a store for this process alone. */
+interface PrivateCopy {
+  readonly path: string;
+  /** Takes it away; else that is done when the process ends. */
+  readonly remove: () => void;
+}
+
+/** Copies a database aside, with its log. */
+export const privateCopy = (path: string): PrivateCopy => {
   try {
     return copyAside(path);
   } catch (error) {
@@ -233,9 +254,13 @@ export const privateCopy = (path: string): string => {
   }
 };
 
-const copyAside = (path: string): string => {
+const copyAside = (path: string): PrivateCopy => {
   const folder = mkdtempSync(join(tmpdir(), 'stint-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const remove = (): void => {
+    process.off('exit', remove);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.on('exit', remove);
   const copy = join(folder, basename(path));
   for (let attempt = 0; ; attempt += 1) {
     const before = logSize(path);
@@ -247,7 +272,7 @@ const copyAside = (path: string): string => {
     // A writer that got in between would leave a copy that never was.
     if (logSize(path) === before || attempt === 5) break;
   }
-  return copy;
+  return { path: copy, remove };
 };
 
 const logSize = (path: string): string =>

@@ -7,8 +7,8 @@ import { oneLine, stripControls } from '../../lib/text.ts';
 /** The answer could not be handed over, for example to a full disk. What the verb did is done. */
 export class OutputFailure extends Error {}
 
-/** Writes all of a text to a stream at once; a reader that has gone away is no failure. */
-export const print = (stream: 1 | 2, text: string): void => {
+/** Writes all of a text to a stream at once; a reader that has gone away is no failure. Answers whether there is one. */
+export const print = (stream: 1 | 2, text: string): boolean => {
   const bytes = Buffer.from(text);
   for (let offset = 0; offset < bytes.length;) {
     try {
@@ -16,10 +16,11 @@ export const print = (stream: 1 | 2, text: string): void => {
     } catch (error) {
       const code = errnoCode(error);
       if (code === 'EAGAIN') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
-      else if (code === 'EPIPE' || code === 'EIO' || code === 'EBADF') return;
+      else if (code === 'EPIPE' || code === 'EIO' || code === 'EBADF') return false;
       else throw new OutputFailure(code ?? String(error));
     }
   }
+  return true;
 };
 
 /** The version of the JSON that is printed; raised when a key changes its meaning. */
@@ -27,7 +28,7 @@ const outputVersion = 1;
 
 /** One JSON document: the answer, or what was refused, or a full report with what was refused. */
 export const printJson = (answer: JsonObject, refusal: Refusal | undefined): void =>
-  print(
+  void print(
     1,
     `${JSON.stringify({ schema_version: outputVersion, ...answer, ...(refusal === undefined ? {} : { error: refusalToJson(refusal) }) })}\n`,
   );

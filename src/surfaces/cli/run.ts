@@ -3,9 +3,10 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { Verb, VerbRefusal } from '../../kernel/verb.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
-import { err, type Result } from '../../lib/result.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
-import { isDamage, openRemains, openWorkplace, runVerb, type Workplace } from '../world.ts';
+import type { Terminal } from '../tui/terminal.ts';
+import { isDamage, openRemains, openWorkplace, runVerb, type OpenStore, type Workplace } from '../world.ts';
 import { parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
@@ -23,6 +24,8 @@ export interface Surroundings {
   readonly actor: () => string;
   /** Whether standard output is a terminal that shows colours. */
   readonly colour: boolean;
+  /** The terminal that standard output is, if it is one. */
+  readonly terminal: () => Promise<Terminal | undefined>;
 }
 
 /** Runs one command line and answers its exit code. */
@@ -45,14 +48,30 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
     }
     case 'run': {
       const { line } = request.value;
-      const outcome = await runLine(surroundings, line);
+      const { live } = line.verb;
       const { store } = line.flags;
-      if (!outcome.ok) return refused(refusalNaming(outcome.error, store), line.flags.json, line.verb);
-      const { warnings } = outcome.value;
-      const answer = answerNaming(outcome.value.answer, store);
+      const ask = async (open?: OpenStore): ReturnType<typeof runLine> => {
+        const outcome = await runLine(surroundings, line, open);
+        return outcome.ok
+          ? ok({ ...outcome.value, answer: answerNaming(outcome.value.answer, store) })
+          : err(refusalNaming(outcome.error, store));
+      };
+      const screen = live === undefined || line.flags.json || line.flags.quiet ? undefined : await live.screen();
+      const terminal = screen === undefined ? undefined : await surroundings.terminal();
+      const colour = surroundings.colour && terminal !== undefined;
+      if (screen !== undefined && terminal !== undefined && line.input[live?.once ?? ''] !== true) {
+        const { watch } = await import('../tui/watch.ts');
+        const exit = await watch({ ask, screen, terminal, colour });
+        return exit.ok ? exit.value : refused(exit.error, false);
+      }
+      const outcome = await ask();
+      if (!outcome.ok) return refused(outcome.error, line.flags.json, line.verb);
+      const { answer, warnings } = outcome.value;
       for (const warning of warnings) print(2, `stint: warning: ${stripControls(warning)}\n`);
       if (line.flags.json)
         printJson({ ...answer, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }, undefined);
+      else if (screen !== undefined)
+        print(1, `${screen.frame(answer, { columns: terminal?.columns() ?? Number.POSITIVE_INFINITY, colour })}\n`);
       else if (!line.flags.quiet) printText(withRemarks(line.verb.text(answer), answer), surroundings.colour);
       return 0;
     }
@@ -62,6 +81,7 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
 const runLine = async (
   surroundings: Surroundings,
   { verb, input, payload, flags }: CommandLine,
+  open?: OpenStore,
 ): Promise<Result<{ readonly answer: JsonObject; readonly warnings: readonly string[] }, VerbRefusal>> => {
   const call = verb.prepare(input);
   if (!call.ok) return err({ refusal: call.error });
@@ -88,7 +108,7 @@ const runLine = async (
     dryRun: flags.dryRun,
     redact: flags.redact,
   };
-  const opened = openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named');
+  const opened = openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named', open);
   // What is left of a damaged store can be read.
   const workplace =
     opened.ok || !verb.cares || !isDamage(opened.error) ? opened : await openRemains(location, opened.error);
@@ -114,7 +134,7 @@ const namingStore = (text: string, store: string): string => {
 
 const answerNaming = (answer: JsonObject, store: string | undefined): JsonObject => {
   if (store === undefined) return answer;
-  const { next_action: next, session, findings } = answer;
+  const { next_action: next, session, sessions, findings } = answer;
   const naming = (object: JsonObject, key: string): JsonObject => {
     const command = object[key];
     return typeof command === 'string' ? { ...object, [key]: namingStore(command, store) } : object;
@@ -123,6 +143,9 @@ const answerNaming = (answer: JsonObject, store: string | undefined): JsonObject
     ...answer,
     ...(isJsonObject(next) ? { next_action: naming(next, 'command') } : {}),
     ...(isJsonObject(session) ? { session: answerNaming(session, store) } : {}),
+    ...(Array.isArray(sessions)
+      ? { sessions: sessions.map((one: Json) => (isJsonObject(one) ? answerNaming(one, store) : one)) }
+      : {}),
     ...(Array.isArray(findings)
       ? { findings: findings.map((finding: Json) => (isJsonObject(finding) ? naming(finding, 'fix') : finding)) }
       : {}),
