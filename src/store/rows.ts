@@ -146,9 +146,12 @@ const checksumOf = (row: Omit<StoredSession, 'checksum'>): number =>
     ].join('\n'),
   );
 
+/** Whether a row is what was written, by whatever program. */
+export const isUndamaged = (stored: StoredSession): boolean => stored.checksum === checksumOf(stored);
+
 /** Whether the projections of a row are what was written, by a program with the same shapes. */
 export const isIntact = (stored: StoredSession, kind: Kind): boolean =>
-  stored.viewVersion === viewVersionOf(kind) && stored.checksum === checksumOf(stored);
+  stored.viewVersion === viewVersionOf(kind) && isUndamaged(stored);
 
 /** The session of a row before its tail: thawed where a snapshot holds, else empty; undefined where the row is not intact. */
 export const storedToSession = (
