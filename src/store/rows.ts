@@ -155,8 +155,7 @@ export const listedChecksumOf = (row: SessionRow): number =>
   );
 
 /** Whether a row is what was written, by whatever program. */
-export const isUndamaged = (stored: StoredSession): boolean =>
-  stored.checksum === checksumOf(stored, listedChecksumOf(stored));
+export const isUndamaged = (stored: StoredSession): boolean => stored.checksum === checksumOf(stored);
 
 /** Whether the projections of a row are what was written, by a program with the same shapes. */
 export const isIntact = (stored: StoredSession, kind: Kind): boolean =>

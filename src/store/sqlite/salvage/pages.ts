@@ -115,7 +115,7 @@ const cellPointers = ({ bytes, page }: PageImage, pageSize: number): readonly nu
   if (bytes.length < header + 8) return [];
   const changed = (bytes[header] ?? 0) ^ leafType;
   if ((changed & (changed - 1)) !== 0 || changed === (interiorType ^ leafType)) return [];
-  const count = Math.min(uint16(bytes, header + 3) + 9, Math.floor((pageSize - header - 8) / 6));
+  const count = Math.min(uint16(bytes, header + 3), Math.floor((pageSize - header - 8) / 6));
   const pointers = new Set<number>();
   for (let index = 0; index < count; index += 1) {
     const at = header + 8 + index * 2;
