@@ -271,11 +271,7 @@ const quietAfter = 15 * 60_000;
 export type Liveness = 'alive' | 'quiet' | 'dead' | 'unknown' | 'ended';
 
 /** How a process looks: what its events say, and while it runs what can be seen of it. */
-export const livenessOf = (
-  process: Process,
-  host: Host,
-  now: string,
-): Liveness => {
+export const livenessOf = (process: Process, host: Host, now: string): Liveness => {
   if (process.endedAt !== null) return 'ended';
   const evidence = host.observe(process);
   if (evidence !== 'unknown') return evidence;

@@ -113,7 +113,9 @@ test('lines are counted in every file of a folder, and what cannot be read is no
     '/project/work/a/reports/b.md': 'none',
   };
   const asked: [string, number][] = [];
-  const files: Files = { ...noFiles, exists: () => true,
+  const files: Files = {
+    ...noFiles,
+    exists: () => true,
     list: () => ['a.md', 'b.md', 'c.md'],
     read: (path, limit) => {
       asked.push([path, limit]);

@@ -1,12 +1,10 @@
 import {
   closeSync,
-  copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -20,6 +18,7 @@ import { errnoCode } from '../lib/atomic-file.ts';
 import { copiesFolder, listCopies, readStoreId, refuseMissing, type StoreFiles } from './store-files.ts';
 import { openDatabase, type Database } from './sqlite/database.ts';
 import { migrate, openFile, openMemory } from './sqlite/open.ts';
+import { readWhole } from './sqlite/kept-files.ts';
 import { fillStore, type RestoredSession, type RestoredStore } from './sqlite/restore.ts';
 import { salvageStore, type Salvaged, type SalvagedSession } from './sqlite/salvage/events.ts';
 import { createSqliteStore } from './sqlite/store.ts';
@@ -116,16 +115,7 @@ const uniqueBy = <Value>(values: readonly Value[], keyOf: (value: Value) => stri
   ...new Map(values.map((value) => [keyOf(value), value])).values(),
 ];
 
-const read = (path: string): Salvaged => salvageStore({ database: bytesOf(path), log: bytesOf(`${path}-wal`) });
-
-const bytesOf = (path: string): Uint8Array => {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (errnoCode(error) === null) throw error;
-    return new Uint8Array();
-  }
-};
+const read = (path: string): Salvaged => salvageStore({ database: readWhole(path), log: readWhole(`${path}-wal`) });
 
 /** A store in memory that holds the remains, to be read and not written. */
 export const openRemains = (remains: Remains, kinds: Kinds, name: string, refusal: Refusal, now: string): Store => {
@@ -248,7 +238,7 @@ const keepAside = (path: string, now: string): string | null => {
     try {
       linkSync(path + suffix, target);
     } catch {
-      copyFileSync(path + suffix, target);
+      writeFileSync(target, readWhole(path + suffix), { mode: 0o600 });
     }
   }
   return kept;

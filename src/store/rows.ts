@@ -155,7 +155,8 @@ export const listedChecksumOf = (row: SessionRow): number =>
   );
 
 /** Whether a row is what was written, by whatever program. */
-export const isUndamaged = (stored: StoredSession): boolean => stored.checksum === checksumOf(stored);
+export const isUndamaged = (stored: StoredSession): boolean =>
+  stored.checksum === checksumOf(stored, listedChecksumOf(stored));
 
 /** Whether the projections of a row are what was written, by a program with the same shapes. */
 export const isIntact = (stored: StoredSession, kind: Kind): boolean =>

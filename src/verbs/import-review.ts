@@ -139,7 +139,7 @@ const orderOf = (world: World, tree: Tree): Order<JsonObject> => {
   return {
     keys: [...byKey.keys()],
     processes: tree.imports.flatMap(({ items }) =>
-      items.flatMap((item) => (item.what === 'process' ? [String(item.event.data['process'])] : [])),
+      items.flatMap((item) => (item.what === 'process' ? [textAt(item.event.data, 'process')] : [])),
     ),
     decide: (sessions) => {
       const events = new Map<string, readonly DecidedEvent[]>();
@@ -182,7 +182,7 @@ const orderOf = (world: World, tree: Tree): Order<JsonObject> => {
 const unknownTo = (session: Session, items: OcrImport['items']): OcrImport['items'] =>
   items.filter((item) => {
     if (item.what !== 'process') return true;
-    const known = session.processes.get(String(item.event.data['process']));
+    const known = session.processes.get(textAt(item.event.data, 'process'));
     return item.event.type === 'ProcessStarted' ? known === undefined : known?.endedAt === null;
   });
 

@@ -3,6 +3,7 @@ import type { Verb } from '../kernel/verb.ts';
 import { advance } from './advance.ts';
 import { begin } from './begin.ts';
 import { finish } from './finish.ts';
+import { importReview } from './import-review.ts';
 import { list } from './list.ts';
 import { log } from './log.ts';
 import { note } from './note.ts';
@@ -12,8 +13,9 @@ import { processEnd } from './process-end.ts';
 import { processList } from './process-list.ts';
 import { processStart } from './process-start.ts';
 import { processSweep } from './process-sweep.ts';
+import { reconcile } from './reconcile.ts';
 import { show } from './show.ts';
 import { status } from './status.ts';
 import { timeline } from './timeline.ts';
 
-export const verbs: readonly Verb[] = [advance, begin, finish, list, log, note, processBeat, processBind, processEnd, processList, processStart, processSweep, show, status, timeline];
+export const verbs: readonly Verb[] = [advance, begin, finish, importReview, list, log, note, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, show, status, timeline];

@@ -71,7 +71,12 @@ export const importOfFolder = (
     source: `ocr folder ${folder.id}`,
     taken: 0,
     items: [
-      ...Array.from({ length: newest }, (_, index) => ({ at: now, id: null, what: 'round' as const, round: index + 1 })),
+      ...Array.from({ length: newest }, (_, index) => ({
+        at: now,
+        id: null,
+        what: 'round' as const,
+        round: index + 1,
+      })),
       {
         at: now,
         id: null,
@@ -90,8 +95,25 @@ export const newerItems = (items: OcrImport['items'], taken: number): OcrImport[
   items.slice(items.findLastIndex(({ id }) => id !== null && id <= taken) + 1);
 
 const itemsOfProcess = (process: OcrProcess): OcrImport['items'] => {
-  const { id: process_, vendor, vendorSessionId, persona, instance, name, model, pid, startedAt, endedAt, note } = process;
-  const item = (at: string, event: DecidedEvent): OcrImport['items'][number] => ({ at, id: null, what: 'process', event });
+  const {
+    id: process_,
+    vendor,
+    vendorSessionId,
+    persona,
+    instance,
+    name,
+    model,
+    pid,
+    startedAt,
+    endedAt,
+    note,
+  } = process;
+  const item = (at: string, event: DecidedEvent): OcrImport['items'][number] => ({
+    at,
+    id: null,
+    what: 'process',
+    event,
+  });
   const given = (fields: Readonly<Record<string, string | number | null>>): JsonObject =>
     Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   return [

@@ -211,28 +211,17 @@ const asFailure = (path: string, error: unknown): unknown => {
   return refusal === undefined ? error : new StoreFailure(refusal, error);
 };
 
-/** What SQLite says where the file system does not take locks, or does not share memory between processes. */
-const lockFailures: ReadonlySet<number> = new Set([
-  15, // SQLITE_PROTOCOL
-  22, // SQLITE_NOLFS
-  2058, // SQLITE_IOERR_UNLOCK
-  2314, // SQLITE_IOERR_RDLOCK
-  3594, // SQLITE_IOERR_CHECKRESERVEDLOCK
-  3850, // SQLITE_IOERR_LOCK
-  4618, // SQLITE_IOERR_SHMOPEN
-  5130, // SQLITE_IOERR_SHMLOCK
-  5386, // SQLITE_IOERR_SHMMAP
-]);
+/**
+ * What SQLite says where the file system does not take locks, or does not share memory between processes: PROTOCOL, NOLFS,
+ * and of IOERR: UNLOCK, RDLOCK, CHECKRESERVEDLOCK, LOCK, SHMOPEN, SHMLOCK, SHMMAP.
+ */
+const lockFailures: ReadonlySet<number> = new Set([15, 22, 2058, 2314, 3594, 3850, 4618, 5130, 5386]);
 
-/** What SQLite says where the system takes no more: a limit of the process or a quota is told apart from a full disk by nothing. */
-const writeFailures: ReadonlySet<number> = new Set([
-  13, // SQLITE_FULL
-  778, // SQLITE_IOERR_WRITE
-  1034, // SQLITE_IOERR_FSYNC
-  1290, // SQLITE_IOERR_DIR_FSYNC
-  1546, // SQLITE_IOERR_TRUNCATE
-  4874, // SQLITE_IOERR_SHMSIZE
-]);
+/**
+ * What SQLite says where the system takes no more, for whatever reason (a full disk, a quota, a limit of the process): FULL,
+ * and of IOERR: WRITE, FSYNC, DIR_FSYNC, TRUNCATE, SHMSIZE.
+ */
+const writeFailures: ReadonlySet<number> = new Set([13, 778, 1034, 1290, 1546, 4874]);
 
 /** The refusal that an error of SQLite stands for; undefined where it can only be a bug of ours. */
 export const refusalOf = (path: string, code: number, message: string): Refusal | undefined => {

@@ -9,7 +9,6 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
-  readSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -23,6 +22,7 @@ import { randomHex } from '../../lib/id.ts';
 import { migrations, schemaVersion } from '../migrations.ts';
 import { openDatabase, refuseDamaged, refuseReadOnly, repairHint, sleep, type Database } from './database.ts';
 import { refuseFileSystem, systemMounts, type MountTable } from './file-system.ts';
+import { readStart } from './kept-files.ts';
 import { describeLog } from './salvage/wal.ts';
 
 /** An open store file, ready for this program. */
@@ -195,18 +195,10 @@ const pageSize = 4096;
 
 /** How many frames of the log SQLite shows: `mxFrame` in its index (https://www.sqlite.org/walformat.html, 2.1). */
 const shownFrames = (path: string): number | undefined => {
-  let file: number | undefined;
-  try {
-    file = openSync(`${path}-shm`, 'r');
-    const header = Buffer.alloc(20);
-    if (readSync(file, header, 0, 20, 0) < 20) return undefined;
-    // Written in the order of the machine's own bytes; the first number tells which.
-    return header.readUInt32LE(0) === 3_007_000 ? header.readUInt32LE(16) : header.readUInt32BE(16);
-  } catch {
-    return undefined;
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
+  const header = readStart(`${path}-shm`, 20);
+  if (header === undefined || header.length < 20) return undefined;
+  // Written in the order of the machine's own bytes; the first number tells which.
+  return header.readUInt32LE(0) === 3_007_000 ? header.readUInt32LE(16) : header.readUInt32BE(16);
 };
 
 const checkTip = (database: Database): void => {

@@ -50,5 +50,11 @@ const readOne = async (world: World, { key, name, kind: kindName }: SessionRow):
   const session = await world.store.load(key);
   if (session === undefined) return undefined;
   // Made of one state, also where the session has moved since it was found.
-  return progressToJson(sessionToRead(session), processes, session.folded.progress(session.common), world, kind.folder(name));
+  return progressToJson(
+    sessionToRead(session),
+    processes,
+    session.folded.progress(session.common),
+    world,
+    kind.folder(name),
+  );
 };

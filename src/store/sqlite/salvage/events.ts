@@ -224,7 +224,7 @@ const collect = (records: Iterable<LeafRecord>): Found => {
     }
     const session = named(shapes.session, values);
     if (session !== undefined) {
-      addRow(found, rowid, rowToStored(session));
+      addRow(found, rowid, rowToStored(session, values.slice(shapes.session.columns.length + snapshotColumns)));
       continue;
     }
     const mirror = named(shapes.mirror, values);
@@ -284,7 +284,8 @@ const isSame = (a: FoundEvent, b: FoundEvent): boolean =>
   a.place === b.place &&
   a.cause === b.cause;
 
-const rowToStored = (row: Named<typeof shapes.session>): StoredSession => ({
+/** `later` holds the columns that migrations have appended: null in rows that are older than they. */
+const rowToStored = (row: Named<typeof shapes.session>, later: readonly (Value | undefined)[]): StoredSession => ({
   key: row.key,
   kind: row.kind,
   name: row.name,
@@ -305,12 +306,17 @@ const rowToStored = (row: Named<typeof shapes.session>): StoredSession => ({
   view: row.view,
   viewVersion: row.view_version,
   checksum: row.checksum,
+  interruptedAt: textOrNull(later[0]),
+  flaw: textOrNull(later[1]),
+  listedChecksum: null,
   snapshot: null,
   snapshotSeq: 0,
   snapshotVersion: 0,
   snapshotChecksum: 0,
   tailBytes: 0,
 });
+
+const textOrNull = (value: Value | undefined): string | null => (typeof value === 'string' ? value : null);
 
 const addRow = ({ rowByKey, damagedByRowid }: Found, rowid: number | bigint, stored: StoredSession): void => {
   const { key, seq, hash } = stored;
