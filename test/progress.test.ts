@@ -438,7 +438,7 @@ test('a store that is deleted and made anew, or damaged for a while, does not en
   await interrupt(screen, exit);
 });
 
-test('a session that is named is waited for, and a call that is wrong is refused at once', async (context) => {
+test('a session that is named is waited for, and goes when it is gone', async (context) => {
   const world = createWorld(context);
   const screen = createTerminal();
   const { exit, first } = await watchIn(world, screen, { argv: ['--session', 'soon'] });
@@ -448,8 +448,6 @@ test('a session that is named is waited for, and a call that is wrong is refused
   rmSync(world.path('.stint'), { recursive: true });
   assert.equal(frameOf(await screen.second()), frameOf(first), 'what is gone is not shown any longer');
   await interrupt(screen, exit);
-  const { status, stderr } = world.run('progress', '--actor', '\u0007');
-  assert.deepEqual([status, stderr.split('\n')[0]], [2, 'stint: --actor is not legal.']);
 });
 
 test('another size is painted at once, over all that the narrower terminal made of the frame, and cut at its height', async (context) => {
@@ -529,6 +527,14 @@ test('H08: with --once a terminal of any width gets one frame, and a document wi
   }
   const document = onTerminal(world, 30, 'progress --json');
   assert.match(document?.stdout ?? '', /^\{"schema_version":1,"now".*\}\r\n$/);
+});
+
+test('a call that is wrong is refused at once, also on a terminal', (context) => {
+  const world = createWorld(context);
+  const script = onTerminal(world.with({ env: { STINT_SESSION: '../x' } }), 80, 'progress');
+  if (script === undefined) return context.skip('there is no script(1)');
+  assert.equal(script.status, 2, script.stdout);
+  assert.match(script.stdout, /\u001b\[\?25hstint: The session is not legal\./, 'the cursor is given back before');
 });
 
 test('on a real terminal it is watched until Ctrl-C, which gives the cursor back', async (context) => {
