@@ -184,7 +184,8 @@ export interface Care {
   readonly repair: () => Promise<
     | {
         readonly damage: Damage;
-        /** Where the damaged files are kept. */ readonly kept: string | null;
+        /** Where the damaged files are kept. */
+        readonly kept: string | null;
         readonly store: Store;
       }
     | undefined

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import type { Kinds } from '../kernel/kind.ts';
 import { StoreFailure, type Damage, type Store } from '../kernel/ports.ts';
-import type { Refusal } from '../kernel/refusal.ts';
+import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { errnoCode } from '../lib/atomic-file.ts';
 import { copiesFolder, listCopies, readStoreId, refuseMissing, type StoreFiles } from './store-files.ts';
 import { openDatabase, type Database } from './sqlite/database.ts';
@@ -174,6 +174,14 @@ export const repairStore = (
     return lock.write(() => {
       if (!isDamaged()) return { commit: false, value: undefined };
       const remains = gatherRemains(files);
+      if (remains.sessions.length === 0 && files.idFile === undefined) {
+        throw new StoreFailure(
+          refuse('damaged', `Nothing of a store can be read in ${path}; it is left as it is.`, {
+            expected: 'a store of stint',
+            hint: 'name another one with --store',
+          }),
+        );
+      }
       const fresh = `${path}-new`;
       for (const suffix of ['', '-wal', '-shm']) rmSync(fresh + suffix, { force: true });
       // Made with its mode before SQLite opens it, which gives its companions the same mode.

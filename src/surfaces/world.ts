@@ -97,7 +97,8 @@ export const openWorkplace = (
 /** Opens what is left of a store that is damaged, to be read. */
 export const openRemains = async (location: Location, refusal: Refusal): Promise<Result<Workplace, Refusal>> => {
   const surveyed = survey(location);
-  return surveyed.ok ? ok(await remainsOf(surveyed.value, refusal)) : surveyed;
+  if (!surveyed.ok) return surveyed;
+  return ok(await remainsOf(surveyed.value, refusal));
 };
 
 const remainsOf = async <Place extends Omit<Workplace, 'store' | 'damage'>>(
@@ -195,7 +196,9 @@ export const runVerb = async (
   const world: World = { store, kinds, places, host, files, caller, care: { damage, repair: () => repair(workplace) } };
   const result = await attempt(call, world, payload);
   if (!result.ok && verb.access === 'reads' && damage === undefined && isDamage(result.error.refusal)) {
-    return runVerb(await remainsOf(workplace, result.error.refusal), verb, call, payload, options);
+    await store.close();
+    const left = await remainsOf(workplace, result.error.refusal);
+    if ((left.damage?.sessions.length ?? 0) > 0) return runVerb(left, verb, call, payload, options);
   }
   if (!result.ok) return result;
   const { answer, sessions } = result.value;

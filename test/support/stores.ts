@@ -111,7 +111,7 @@ export const treeOf = (folder: string, ignore: (path: string) => boolean = () =>
  */
 export const litterIn = (world: TestWorld): readonly string[] => {
   const belongs = [
-    /^project\/\.stint(?:\/(?:\.gitignore|place|stint\.db(?:-wal|-shm)?))?$/,
+    /^project\/\.stint(?:\/(?:\.gitignore|place|stint\.db(?:-wal|-shm|-tip)?))?$/,
     /^project\/\.ocr(?:\/sessions(?:\/\.gitignore)?)?$/,
     /^project\/\.ocr\/sessions\/[A-Za-z0-9][\w.-]*(?:\/rounds(?:\/round-\d+(?:\/round-meta\.json)?)?)?$/,
   ];

@@ -132,10 +132,11 @@ const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
     if (version >= schemaVersion) return { database };
     database.close();
   } catch (error) {
-    if (!(error instanceof StoreFailure) || error.refusal.code === 'damaged') throw error;
+    if (!(error instanceof StoreFailure)) throw error;
   }
   const copy = privateCopy(path);
   const database = openDatabase(copy.path, { readOnly: false });
+  checkLog(database);
   // An older store is brought up to date where that touches nobody's file.
   if (versionOf(database) < schemaVersion && isMarked(database)) migrate(database);
   const close = (): void => {

@@ -110,8 +110,10 @@ const runLine = async (
   };
   const opened = openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named', open);
   // What is left of a damaged store can be read.
-  const workplace =
-    opened.ok || !verb.cares || !isDamage(opened.error) ? opened : await openRemains(location, opened.error);
+  const left = opened.ok || !verb.cares || !isDamage(opened.error) ? opened : await openRemains(location, opened.error);
+  // Where nothing is left there is nothing to read: only who looks after the store goes on.
+  const isEmpty = left.ok && left.value.damage?.sessions.length === 0 && verb.access === 'reads';
+  const workplace = isEmpty ? opened : left;
   if (!workplace.ok) return err({ refusal: workplace.error });
   const run = async (where: Workplace, dryRun: boolean) =>
     runVerb(where, verb, call.value, json?.value, { ...options, dryRun });
