@@ -86,7 +86,7 @@ const upsertProcess = (database: Database, process: Process): void => {
   database.run(
     `INSERT INTO process (id, session, running, data, checksum, heartbeat_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET session = excluded.session, running = excluded.running, data = excluded.data,
-       checksum = excluded.checksum, heartbeat_at = max(heartbeat_at, excluded.heartbeat_at)`,
+       checksum = excluded.checksum, heartbeat_at = excluded.heartbeat_at`,
     process.id,
     process.session,
     runningOf(process),
