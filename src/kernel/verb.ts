@@ -78,6 +78,8 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly summary: string;
   /** What it does, when it refuses, what it answers: paragraphs of plain text. */
   readonly details: string;
+  /** Whether agents call it at every step: it is loaded before anything else is looked at. */
+  readonly everyday?: true;
   /** Command lines that show it. */
   readonly examples: readonly string[];
   /** The names that it has in the systems that stint replaces. */

@@ -95,11 +95,10 @@ const examine = async (world: World, given: string | undefined): Promise<Result<
   if (findings.length === 0) return ok(report);
   const { damage } = world.care;
   if (damage !== undefined) return err({ report, refusal: { ...damage.refusal, hint: repairHint } });
-  const isDamaged = findings.some(({ isDamage }) => isDamage === true);
   return err({
     report,
     refusal: refuse(
-      isDamaged ? 'damaged' : 'invariant-unmet',
+      'invariant-unmet',
       `${findings.length === 1 ? 'There is one finding' : `There are ${findings.length} findings`}.`,
       {
         expected: 'no findings',

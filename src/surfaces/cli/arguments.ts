@@ -3,7 +3,7 @@ import type { Alias, Verb } from '../../kernel/verb.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest, truncate } from '../../lib/text.ts';
-import { namesOf, refuseVerb } from '../verbs.ts';
+import { namesOf, refuseVerb } from '../verb-names.ts';
 import { fieldOf, type Flag } from './fields.ts';
 
 /** The flags of every verb. */
@@ -119,6 +119,12 @@ export const parseCommandLine = (verbs: readonly Verb[], argv: readonly string[]
     return ok({ kind: 'help', verb: undefined, group: word, json });
   const [second = ''] = rest;
   return err(refuseVerb(verbs, isGroup(verbs, word) && /^\w/.test(second) ? `${word} ${second}` : word));
+};
+
+/** Whether a command line calls one of these verbs. */
+export const namesOne = (verbs: readonly Verb[], argv: readonly string[]): boolean => {
+  const at = findVerb(argv);
+  return [2, 1].some((count) => findNamed(verbs, argv.slice(at, at + count).join(' ')) !== undefined);
 };
 
 /** A verb under one of its names. */

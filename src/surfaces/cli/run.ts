@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
 import type { Terminal } from '../tui/terminal.ts';
 import { isDamage, openRemains, openWorkplace, runVerb, type OpenStore, type Workplace } from '../world.ts';
-import { parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
+import { namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
 /** What the command line is run with; everything that comes from outside the process. */
@@ -16,7 +16,10 @@ export interface Surroundings {
   /** The working directory; undefined where it is gone. */
   readonly cwd: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The verbs that are at hand. */
   readonly verbs: readonly Verb[];
+  /** All verbs, where not all are at hand. */
+  readonly more?: () => Promise<readonly Verb[]>;
   readonly kinds: readonly Kind[];
   readonly version: string;
   readonly now: () => string;
@@ -30,7 +33,8 @@ export interface Surroundings {
 
 /** Runs one command line and answers its exit code. */
 export const runCommandLine = async (surroundings: Surroundings): Promise<number> => {
-  const { argv, verbs } = surroundings;
+  const { argv, more } = surroundings;
+  const verbs = more === undefined || namesOne(surroundings.verbs, argv) ? surroundings.verbs : await more();
   const json = wantsJson(argv);
   const request = parseCommandLine(verbs, argv);
   if (!request.ok) return refused({ refusal: request.error }, json);
