@@ -1,4 +1,3 @@
-import { err, ok, type Result } from '../lib/result.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { kernelEvent, type DecidedEvent, type StoredEvent } from './event.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -114,114 +113,12 @@ export const processOf = ({ type, data }: Pick<StoredEvent, 'type' | 'data'>): s
     ? textOr(data, 'process', '')
     : undefined;
 
-/** What a process says of itself when it starts. */
-export type ProcessStart = Omit<
-  Process,
-  'session' | 'startedAt' | 'heartbeatAt' | 'endedAt' | 'outcome' | 'exitCode' | 'parent' | 'vendorSession'
-> & { readonly parent: string | undefined };
-
-/** A process starts: it goes down with the supervisor that it names, else with the newest one that runs. */
-export const decideStart = (
-  running: readonly Process[],
-  start: ProcessStart,
-): Result<readonly DecidedEvent[], Refusal> => {
-  const supervisors = running.filter(({ kind }) => kind === 'supervisor');
-  const named = supervisors.find(({ id }) => id === start.parent);
-  if (start.parent !== undefined && named === undefined) {
-    return err(
-      refuse('not-found', `No supervisor ${start.parent} runs here.`, {
-        expected: 'the id of a running supervisor of this session',
-        candidates: supervisors.map(({ id }) => id),
-      }),
-    );
-  }
-  const parent = named ?? (start.kind === 'supervisor' ? undefined : supervisors.at(-1));
-  return ok([
-    kernelEvent('ProcessStarted', {
-      process: start.id,
-      kind: start.kind,
-      ...known({
-        role: start.role,
-        persona: start.persona,
-        instance: start.instance,
-        name: start.name,
-        vendor: start.vendor,
-        model: start.model,
-        phase: start.phase,
-        parent: parent?.id ?? null,
-        pid: start.pid,
-        pid_start: start.pidStart,
-        note: start.note,
-      }),
-      host: start.host,
-      ...known({ host_id: start.hostId }),
-    }),
-  ]);
-};
-
-/** A process is bound to the vendor's conversation; once, so that a resume never goes to another one. */
-export const decideBind = (process: Process, vendorSession: string): Result<readonly DecidedEvent[], Refusal> => {
-  if (process.vendorSession === vendorSession) return ok([]);
-  if (process.vendorSession !== null) {
-    return err(
-      refuse('conflict', `The process ${process.id} is bound to ${process.vendorSession} already.`, {
-        expected: 'the same id, or another process',
-      }),
-    );
-  }
-  if (process.endedAt !== null) return err(refuseEnded(process));
-  return ok([kernelEvent('ProcessBound', { process: process.id, vendor_session: vendorSession })]);
-};
-
 /** What is said of a process that ends. */
 export interface ProcessEnd {
   readonly outcome: ProcessOutcome;
   readonly exitCode: number | null;
   readonly note: string | null;
 }
-
-/** A process ends. Saying it again changes nothing, saying something else is a conflict. Who dies takes its dependents along. */
-export const decideEnd = (
-  process: Process,
-  running: readonly Process[],
-  end: ProcessEnd,
-): Result<readonly DecidedEvent[], Refusal> => {
-  if (process.endedAt !== null) {
-    const same = process.outcome === end.outcome && (end.exitCode === null || process.exitCode === end.exitCode);
-    return same
-      ? ok([])
-      : err(
-          refuse(
-            'conflict',
-            `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}${process.exitCode === null ? '' : `, exit code ${process.exitCode}`}.`,
-            { expected: 'what was said of its end already' },
-          ),
-        );
-  }
-  return ok([
-    endedEvent(process, end),
-    ...(end.outcome === 'done' ? [] : dependentsOf(process, running).map((dependent) => cascaded(dependent, process))),
-  ]);
-};
-
-/** The dead of a session end, each with its dependents, once: whoever is not running any more is left as it is. */
-export const decideSweep = (
-  running: readonly Process[],
-  dead: ReadonlyMap<string, string>,
-): Result<readonly DecidedEvent[], Refusal> => {
-  const events = new Map<string, DecidedEvent>();
-  const found = running.filter(({ id }) => dead.has(id));
-  for (const process of found) {
-    const note = `found dead: ${dead.get(process.id)}`;
-    events.set(process.id, endedEvent(process, { outcome: 'orphaned', exitCode: null, note }));
-  }
-  for (const process of found) {
-    for (const dependent of dependentsOf(process, running)) {
-      if (!events.has(dependent.id)) events.set(dependent.id, cascaded(dependent, process));
-    }
-  }
-  return ok([...events.values()]);
-};
 
 /**
  * What still runs of a session that is closed is cancelled with it, but neither the process that closes it nor a
@@ -235,26 +132,9 @@ export const decideClose = (running: readonly Process[], caller: string | undefi
       endedEvent(process, { outcome: 'cancelled', exitCode: null, note: 'the session was closed while it ran' }),
     );
 
-const dependentsOf = (process: Process, running: readonly Process[]): readonly Process[] =>
-  process.kind === 'supervisor' ? running.filter(({ parent }) => parent === process.id) : [];
-
-const cascaded = (dependent: Process, supervisor: Process): DecidedEvent =>
-  endedEvent(dependent, {
-    outcome: 'cancelled',
-    exitCode: null,
-    note: `its supervisor ${supervisor.id} is gone; what it was doing is interrupted`,
-  });
-
-const endedEvent = (process: Process, { outcome, exitCode, note }: ProcessEnd): DecidedEvent =>
+/** The event of a process that has ended. */
+export const endedEvent = (process: Process, { outcome, exitCode, note }: ProcessEnd): DecidedEvent =>
   kernelEvent('ProcessEnded', { process: process.id, outcome, ...known({ exit_code: exitCode, note }) });
-
-/** A process that has ended answers nothing any more. */
-export const refuseEnded = (process: Process): Refusal =>
-  refuse('illegal-transition', `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}.`, {
-    expected: 'a process that runs',
-    legal: [`stint process start --session ${process.session}`],
-    hint: `stint process start --session ${process.session}`,
-  });
 
 /** There is no process of that id. */
 export const refuseProcess = (id: string, others: readonly Process[]): Refusal =>
@@ -324,17 +204,6 @@ export const processToJson = (process: Process, host: Host, now: string): JsonOb
   notes: process.note,
 });
 
-/** A process of a session after a commit, as it is shown. */
-export const processIn = (
-  session: { readonly processes: ReadonlyMap<string, Process> },
-  id: string,
-  world: { readonly host: Host; readonly caller: { readonly now: string } },
-): JsonObject => {
-  const process = session.processes.get(id);
-  if (process === undefined) throw new Error(`the process ${id} was not loaded`);
-  return processToJson(process, world.host, world.caller.now);
-};
-
 /** How each vendor's program goes on with a conversation; the id is safe in every shell. */
 const resumeCommands: Readonly<Record<string, string>> = {
   claude: 'claude --resume',
@@ -360,10 +229,8 @@ export const resumeOf = (processes: readonly Process[]): JsonObject | null => {
   };
 };
 
-/** What a vendor's conversation id may be: safe in a shell and on one line. */
-export const vendorSessionPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$/;
-
-const known = (fields: Readonly<Record<string, string | number | null>>): JsonObject =>
+/** The fields that are known. */
+export const known = (fields: Readonly<Record<string, string | number | null>>): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
 const textOrNull = (data: JsonObject, key: string): string | null => {

@@ -3,8 +3,7 @@ import type { Verb } from '../kernel/verb.ts';
 import { advance } from './advance.ts';
 import { begin } from './begin.ts';
 import { finish } from './finish.ts';
-import { list } from './list.ts';
 import { note } from './note.ts';
 import { status } from './status.ts';
 
-export const everyday: readonly Verb[] = [advance, begin, finish, list, note, status];
+export const everyday: readonly Verb[] = [advance, begin, finish, note, status];

@@ -12,7 +12,6 @@ export const list = defineVerb({
   name: 'list',
   summary: 'Which sessions are there?',
   details: `The open sessions of this store, those changed last first; --all lists the closed ones too. One whose processes are all dead shows as interrupted.`,
-  everyday: true,
   examples: ['stint list', 'stint list --all --json'],
   input: v.strictObject({
     all: flag('Closed sessions too.'),

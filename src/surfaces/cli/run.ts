@@ -6,7 +6,7 @@ import { isJsonObject } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
 import type { Terminal } from '../tui/terminal.ts';
-import { isDamage, openRemains, openWorkplace, runVerb, type OpenStore, type Workplace } from '../world.ts';
+import { isDamage, openWorkplace, runVerb, type OpenStore, type Workplace } from '../world.ts';
 import { namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
@@ -114,7 +114,10 @@ const runLine = async (
   };
   const opened = openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named', open);
   // What is left of a damaged store can be read.
-  const left = opened.ok || !verb.cares || !isDamage(opened.error) ? opened : await openRemains(location, opened.error);
+  const left =
+    opened.ok || !verb.cares || !isDamage(opened.error)
+      ? opened
+      : (await import('../care.ts')).openRemains(location, opened.error);
   // Where nothing is left there is nothing to read: only who looks after the store goes on.
   const isEmpty = left.ok && left.value.damage?.sessions.length === 0 && verb.access === 'reads';
   const workplace = isEmpty ? opened : left;

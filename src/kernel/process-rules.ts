@@ -1,0 +1,141 @@
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { err, ok, type Result } from '../lib/result.ts';
+import { kernelEvent, type DecidedEvent } from './event.ts';
+import { endedEvent, known, processToJson, type Host, type Process, type ProcessEnd } from './process.ts';
+import { refuse, type Refusal } from './refusal.ts';
+
+/** What the verbs about processes decide; no other verb is started with it. */
+
+/** What a process says of itself when it starts. */
+export type ProcessStart = Omit<
+  Process,
+  'session' | 'startedAt' | 'heartbeatAt' | 'endedAt' | 'outcome' | 'exitCode' | 'parent' | 'vendorSession'
+> & { readonly parent: string | undefined };
+
+/** A process starts: it goes down with the supervisor that it names, else with the newest one that runs. */
+export const decideStart = (
+  running: readonly Process[],
+  start: ProcessStart,
+): Result<readonly DecidedEvent[], Refusal> => {
+  const supervisors = running.filter(({ kind }) => kind === 'supervisor');
+  const named = supervisors.find(({ id }) => id === start.parent);
+  if (start.parent !== undefined && named === undefined) {
+    return err(
+      refuse('not-found', `No supervisor ${start.parent} runs here.`, {
+        expected: 'the id of a running supervisor of this session',
+        candidates: supervisors.map(({ id }) => id),
+      }),
+    );
+  }
+  const parent = named ?? (start.kind === 'supervisor' ? undefined : supervisors.at(-1));
+  return ok([
+    kernelEvent('ProcessStarted', {
+      process: start.id,
+      kind: start.kind,
+      ...known({
+        role: start.role,
+        persona: start.persona,
+        instance: start.instance,
+        name: start.name,
+        vendor: start.vendor,
+        model: start.model,
+        phase: start.phase,
+        parent: parent?.id ?? null,
+        pid: start.pid,
+        pid_start: start.pidStart,
+        note: start.note,
+      }),
+      host: start.host,
+      ...known({ host_id: start.hostId }),
+    }),
+  ]);
+};
+
+/** A process is bound to the vendor's conversation; once, so that a resume never goes to another one. */
+export const decideBind = (process: Process, vendorSession: string): Result<readonly DecidedEvent[], Refusal> => {
+  if (process.vendorSession === vendorSession) return ok([]);
+  if (process.vendorSession !== null) {
+    return err(
+      refuse('conflict', `The process ${process.id} is bound to ${process.vendorSession} already.`, {
+        expected: 'the same id, or another process',
+      }),
+    );
+  }
+  if (process.endedAt !== null) return err(refuseEnded(process));
+  return ok([kernelEvent('ProcessBound', { process: process.id, vendor_session: vendorSession })]);
+};
+
+/** A process ends. Saying it again changes nothing, saying something else is a conflict. Who dies takes its dependents along. */
+export const decideEnd = (
+  process: Process,
+  running: readonly Process[],
+  end: ProcessEnd,
+): Result<readonly DecidedEvent[], Refusal> => {
+  if (process.endedAt !== null) {
+    const same = process.outcome === end.outcome && (end.exitCode === null || process.exitCode === end.exitCode);
+    return same
+      ? ok([])
+      : err(
+          refuse(
+            'conflict',
+            `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}${process.exitCode === null ? '' : `, exit code ${process.exitCode}`}.`,
+            { expected: 'what was said of its end already' },
+          ),
+        );
+  }
+  return ok([
+    endedEvent(process, end),
+    ...(end.outcome === 'done' ? [] : dependentsOf(process, running).map((dependent) => cascaded(dependent, process))),
+  ]);
+};
+
+/** The dead of a session end, each with its dependents, once: whoever is not running any more is left as it is. */
+export const decideSweep = (
+  running: readonly Process[],
+  dead: ReadonlyMap<string, string>,
+): Result<readonly DecidedEvent[], Refusal> => {
+  const events = new Map<string, DecidedEvent>();
+  const found = running.filter(({ id }) => dead.has(id));
+  for (const process of found) {
+    const note = `found dead: ${dead.get(process.id)}`;
+    events.set(process.id, endedEvent(process, { outcome: 'orphaned', exitCode: null, note }));
+  }
+  for (const process of found) {
+    for (const dependent of dependentsOf(process, running)) {
+      if (!events.has(dependent.id)) events.set(dependent.id, cascaded(dependent, process));
+    }
+  }
+  return ok([...events.values()]);
+};
+
+const dependentsOf = (process: Process, running: readonly Process[]): readonly Process[] =>
+  process.kind === 'supervisor' ? running.filter(({ parent }) => parent === process.id) : [];
+
+const cascaded = (dependent: Process, supervisor: Process): DecidedEvent =>
+  endedEvent(dependent, {
+    outcome: 'cancelled',
+    exitCode: null,
+    note: `its supervisor ${supervisor.id} is gone; what it was doing is interrupted`,
+  });
+
+/** A process that has ended answers nothing any more. */
+export const refuseEnded = (process: Process): Refusal =>
+  refuse('illegal-transition', `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}.`, {
+    expected: 'a process that runs',
+    legal: [`stint process start --session ${process.session}`],
+    hint: `stint process start --session ${process.session}`,
+  });
+
+/** A process of a session after a commit, as it is shown. */
+export const processIn = (
+  session: { readonly processes: ReadonlyMap<string, Process> },
+  id: string,
+  world: { readonly host: Host; readonly caller: { readonly now: string } },
+): JsonObject => {
+  const process = session.processes.get(id);
+  if (process === undefined) throw new Error(`the process ${id} was not loaded`);
+  return processToJson(process, world.host, world.caller.now);
+};
+
+/** What a vendor's conversation id may be: safe in a shell and on one line. */
+export const vendorSessionPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$/;
