@@ -78,7 +78,7 @@ export const resolve = async (
         expected: 'an open session of this checkout, or --session',
         hint:
           known[0] === undefined
-            ? `stint begin ${[...world.kinds.keys()][0] ?? 'KIND'}`
+            ? `stint begin ${world.kinds.size === 1 ? [...world.kinds.keys()][0] : 'KIND'}`
             : `name one with --session, for example --session ${known[0].key}`,
         candidates: known.slice(0, mostCandidates).map((row) => row.key),
       }),
