@@ -177,7 +177,7 @@ test('4 not found: a session, kind, revision or file that is not there, with nea
     lines(
       'stint: There is no open session.',
       '  expected: an open session of this checkout, or --session',
-      '  try: stint begin review',
+      '  try: stint begin KIND',
     ),
   );
 });
