@@ -433,7 +433,10 @@ test('a store that is deleted and made anew, or damaged for a while, does not en
   writeFileSync(store, 'no database at all'.repeat(1000));
   const damaged = frameOf(await screen.second());
   assert.match(damaged, /^stint progress {2}review:between\n/, 'what was read last is still shown');
-  assert.match(damaged, /\nwarning: The store \S+stint\.db is damaged: file is\n {2}not a database\. This is what can be read/);
+  assert.match(
+    damaged,
+    /\nwarning: The store \S+stint\.db is damaged: file is\n {2}not a database\. This is what can be read/,
+  );
   rmSync(store);
   renameSync(aside, store);
   const healed = frameOf(await screen.second());

@@ -1,7 +1,16 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { kernelEvent, type DecidedEvent } from './event.ts';
-import { endedEvent, known, processToJson, type Host, type Process, type ProcessEnd } from './process.ts';
+import {
+  dependentsOf,
+  endedEvent,
+  known,
+  livenessOfAll,
+  processToJson,
+  type Host,
+  type Process,
+  type ProcessEnd,
+} from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 
 /** What the verbs about processes decide; no other verb is started with it. */
@@ -83,40 +92,41 @@ export const decideEnd = (
           ),
         );
   }
-  return ok([
-    endedEvent(process, end),
-    ...(end.outcome === 'done' ? [] : dependentsOf(process, running).map((dependent) => cascaded(dependent, process))),
-  ]);
+  const dependents = end.outcome === 'done' ? [] : dependentsOf([process], running);
+  return ok([endedEvent(process, end), ...dependents.map((dependent) => cascaded(dependent))]);
 };
 
-/** The dead of a session end, each with its dependents, once: whoever is not running any more is left as it is. */
+/**
+ * The dead of a session end, each with its dependents, once: whoever is not running any more is left as it is. When they
+ * were last heard of goes on the record: that is since when what they did is interrupted, however late they are found.
+ */
 export const decideSweep = (
   running: readonly Process[],
   dead: ReadonlyMap<string, string>,
 ): Result<readonly DecidedEvent[], Refusal> => {
-  const events = new Map<string, DecidedEvent>();
   const found = running.filter(({ id }) => dead.has(id));
-  for (const process of found) {
-    const note = `found dead: ${dead.get(process.id)}`;
-    events.set(process.id, endedEvent(process, { outcome: 'orphaned', exitCode: null, note }));
-  }
-  for (const process of found) {
-    for (const dependent of dependentsOf(process, running)) {
-      if (!events.has(dependent.id)) events.set(dependent.id, cascaded(dependent, process));
-    }
-  }
-  return ok([...events.values()]);
+  return ok([
+    ...found.map((process) =>
+      endedEvent(
+        process,
+        { outcome: 'orphaned', exitCode: null, note: `found dead: ${dead.get(process.id)}` },
+        process.heartbeatAt,
+      ),
+    ),
+    ...dependentsOf(found, running).map((dependent) => cascaded(dependent, dependent.heartbeatAt)),
+  ]);
 };
 
-const dependentsOf = (process: Process, running: readonly Process[]): readonly Process[] =>
-  process.kind === 'supervisor' ? running.filter(({ parent }) => parent === process.id) : [];
-
-const cascaded = (dependent: Process, supervisor: Process): DecidedEvent =>
-  endedEvent(dependent, {
-    outcome: 'cancelled',
-    exitCode: null,
-    note: `its supervisor ${supervisor.id} is gone; what it was doing is interrupted`,
-  });
+const cascaded = (dependent: Process, heardOfAt?: string): DecidedEvent =>
+  endedEvent(
+    dependent,
+    {
+      outcome: 'cancelled',
+      exitCode: null,
+      note: `its supervisor ${dependent.parent} is gone; what it was doing is interrupted`,
+    },
+    heardOfAt,
+  );
 
 /** A process that has ended answers nothing any more. */
 export const refuseEnded = (process: Process): Refusal =>
@@ -134,8 +144,6 @@ export const processIn = (
 ): JsonObject => {
   const process = session.processes.get(id);
   if (process === undefined) throw new Error(`the process ${id} was not loaded`);
-  return processToJson(process, world.host, world.caller.now);
+  const looked = livenessOfAll([...session.processes.values()], world.host, world.caller.now);
+  return processToJson(process, looked.get(id) ?? 'unknown');
 };
-
-/** What a vendor's conversation id may be: safe in a shell and on one line. */
-export const vendorSessionPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$/;

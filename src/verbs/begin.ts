@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { checkName, findKind, keyOf } from '../kernel/address.ts';
+import { checkName, findKind, keyOf, resolveCaller } from '../kernel/address.ts';
 import { loadedIn, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
 import type { Kind } from '../kernel/kind.ts';
 import { decideBegin, decideFinish } from '../kernel/lifecycle.ts';
@@ -44,7 +44,10 @@ An open session answers with where it stands, and nothing changes. A closed one 
       if (input.branch?.trim() === '') return err(refuse('usage', 'begin: the branch must not be blank.'));
       const choice = await choose(world, kind.value, input);
       if (!choice.ok) return choice;
-      return ok(orderOf(world, kind.value, choice.value, input.branch ?? world.places.here.branch));
+      // Who aborts a session is not cancelled with it.
+      const process = choice.value.abort === undefined ? ok(undefined) : await resolveCaller(world);
+      if (!process.ok) return process;
+      return ok(orderOf(world, kind.value, choice.value, input.branch ?? world.places.here.branch, process.value));
     },
   },
   text: (answer) => `${answer['resumed'] === true ? 'goes on' : 'begun'}  ${standingText(answer)}`,
@@ -141,6 +144,7 @@ const orderOf = (
   kind: Kind,
   { name, abort, guards }: Choice,
   branch: string | null,
+  process: string | undefined,
 ): Order<JsonObject> => {
   const key = keyOf(kind.name, name);
   return {
@@ -155,7 +159,7 @@ const orderOf = (
       const aborted = decideFinish(loadedIn(sessions, abort), {
         abort: true,
         reason: `begun anew as ${key}`,
-        process: world.caller.process,
+        process,
       });
       return aborted.ok
         ? ok(

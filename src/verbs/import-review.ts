@@ -183,7 +183,7 @@ const unknownTo = (session: Session, items: OcrImport['items']): OcrImport['item
   items.filter((item) => {
     if (item.what !== 'process') return true;
     const known = session.processes.get(textAt(item.event.data, 'process'));
-    return item.event.type === 'ProcessStarted' ? known === undefined : known?.endedAt === null;
+    return known === undefined || (item.event.type === 'ProcessEnded' && known.endedAt === null);
   });
 
 const resultOf = (session: Session, { source, taken }: OcrImport): string => {

@@ -59,7 +59,10 @@ const activityText = (answer: JsonObject): string => {
   const activity = textAt(answer, 'activity');
   const since = textAt(answer, 'activity_since');
   const running = objectsAt(answer, 'processes').filter((process) => textAt(process, 'status') === 'running');
-  const names = running.map((process) => `${textAt(process, 'called')} ${textAt(process, 'liveness')}`);
+  const names = running.map(
+    (process) =>
+      `${textAt(process, 'called')} ${textAt(process, 'liveness')}${process['here'] === false ? ` on ${textAt(process, 'host')}` : ''}`,
+  );
   if (activity === 'none' && names.length === 0) return '';
   return `${activity}${since === '' ? '' : ` since ${since}`}${names.length === 0 ? '' : ` (${names.join(', ')})`}`;
 };

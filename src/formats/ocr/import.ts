@@ -90,9 +90,14 @@ export const importOfFolder = (
   };
 };
 
-/** What of an import is newer than what was taken before: all that follows the newest event that was. */
-export const newerItems = (items: OcrImport['items'], taken: number): OcrImport['items'] =>
-  items.slice(items.findLastIndex(({ id }) => id !== null && id <= taken) + 1);
+/**
+ * What of an import is newer than what was taken before: all that follows the newest event that was. Processes have no
+ * place among the events, so all of them are given: whoever asks knows which it has.
+ */
+export const newerItems = (items: OcrImport['items'], taken: number): OcrImport['items'] => {
+  const last = items.findLastIndex(({ id }) => id !== null && id <= taken);
+  return items.filter(({ what }, index) => index > last || what === 'process');
+};
 
 const itemsOfProcess = (process: OcrProcess): OcrImport['items'] => {
   const {
