@@ -28,7 +28,8 @@ unproved lists the closed sessions whose last files are there without a completi
       const before = new Date(Date.parse(caller.now) - days * day).toISOString();
       const isAtWork = (process: Process): boolean => {
         const liveness = livenessOf(process, host, caller.now);
-        return liveness === 'alive' || (liveness === 'unknown' && process.heartbeatAt >= before);
+        // A heartbeat is no event: a process that was heard of since is at work, even if it is quiet now.
+        return liveness === 'alive' || (liveness !== 'dead' && process.heartbeatAt >= before);
       };
       const isStale = (session: Session): boolean =>
         isOpened(session) &&
