@@ -22,8 +22,7 @@ const advance = (world: TestWorld, phase: string, ...flags: readonly string[]): 
 const complete = (world: TestWorld, verb: string, payload: unknown, ...flags: readonly string[]): Printed =>
   world.with({ input: json(payload) }).answer('state', verb, '--stdin', ...flags);
 
-const statusOf = (world: TestWorld, ...flags: readonly string[]): Printed =>
-  world.answer('state', 'status', ...flags);
+const statusOf = (world: TestWorld, ...flags: readonly string[]): Printed => world.answer('state', 'status', ...flags);
 
 /** A world with a review and a map under one id, each at its beginning. */
 const bothIn = (context: TestContext): TestWorld => {
@@ -198,7 +197,11 @@ test('under one id what neither the verb nor the phase decides is refused with b
     assert.ok(keys.includes(way), error.hint);
   }
   for (const key of keys) {
-    assert.equal(statusOf(world, '--session-id', key).session, key, 'the way out is one, under the original’s flag too');
+    assert.equal(
+      statusOf(world, '--session-id', key).session,
+      key,
+      'the way out is one, under the original’s flag too',
+    );
     assert.equal(world.answer('state', 'finish', '--abort', '--session-id', key).session, key);
   }
 });
@@ -448,10 +451,7 @@ test('progress finds the open session by itself, and a closed one by its name', 
 });
 
 for (const [group, words] of [
-  [
-    'state',
-    ['begin', 'advance', 'complete-round', 'complete-map', 'finish', 'status', 'show', 'sync', 'reconcile'],
-  ],
+  ['state', ['begin', 'advance', 'complete-round', 'complete-map', 'finish', 'status', 'show', 'sync', 'reconcile']],
   ['session', ['start-instance', 'bind-vendor-id', 'beat', 'end-instance', 'list']],
   ['process', ['start', 'bind', 'beat', 'end', 'list', 'sweep']],
   ['import', ['review']],
