@@ -519,7 +519,7 @@ test('help names every verb with its flags and examples, as text and as data, an
   const verbs: readonly Printed[] = data.verbs;
   for (const verb of verbs) {
     assert.ok(overview.includes(`  ${verb.name} `), `${verb.name} is in the overview`);
-    const help = printed(world.run(...verb.name.split(' '), '--help'));
+    const help = printed(world.run(...String(verb.name).split(' '), '--help'));
     assert.ok(help.startsWith(`usage: ${verb.usage}\n\n${verb.summary}\n\n`), verb.name);
     for (const flag of [...verb.fields, ...verb.flags])
       assert.match(help, new RegExp(`^  --${flag.name}( N| TEXT)? +\\S`, 'm'), `${verb.name} --${flag.name}`);

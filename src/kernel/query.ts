@@ -122,7 +122,7 @@ export const statusToJson = (
     has_terminal_artifact: view.missing.length === 0,
     marked_closed: row.status === 'closed',
     dependents_settled: running.every(({ kind }) => kind === 'supervisor'),
-    next_action_kind: next.kind,
+    next_action_kind: next.kind === 'complete' ? 'complete_round' : next.kind,
     remaining_phases: [...view.remaining],
     activity,
     activity_since: since,

@@ -8,8 +8,11 @@ export const namesOf = (known: readonly Verb[]): readonly string[] => [
   ...known.flatMap((verb) => verb.aliases.map((alias) => alias.name)),
 ];
 
-/** The refusal of a verb that is none, with those that are. One that its own system has retired names its successor. */
-export const refuseVerb = (known: readonly Verb[], name: string): Refusal => {
+/**
+ * The refusal of a verb that is none, with those that are. One that its own system has retired names its successor. `line`
+ * has the words that may have been meant for its name.
+ */
+export const refuseVerb = (known: readonly Verb[], name: string, line = name): Refusal => {
   const successor = known.find((verb) => verb.retired.includes(name));
   if (successor !== undefined) {
     return refuse('usage', `${name} was retired; ${successor.name} does what it did.`, {
@@ -21,11 +24,12 @@ export const refuseVerb = (known: readonly Verb[], name: string): Refusal => {
   const [first = ''] = name.split(' ');
   const group = names.filter((one) => one.startsWith(`${first} `));
   const legal = group.length > 0 ? group : known.map((verb) => verb.name);
+  const near = [...nearest(name, legal), ...(line === name ? [] : nearest(line, names))];
   return refuse(
     'usage',
     group.length > 0 && first === name
       ? `${name} needs to know what to do.`
       : `There is no verb ${JSON.stringify(truncate(name, 60))}.`,
-    { legal, candidates: nearest(name, legal), hint: group.length > 0 ? `stint help ${first}` : 'stint --help' },
+    { legal, candidates: [...new Set(near)], hint: group.length > 0 ? `stint help ${first}` : 'stint --help' },
   );
 };

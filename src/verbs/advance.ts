@@ -29,7 +29,12 @@ export const advance = defineVerb({
     session: sessionField,
   }),
   aliases: [
-    { name: 'state advance', flags: { 'session-id': 'session', 'current-round': 'round', 'current-map-run': 'round' } },
+    {
+      name: 'state advance',
+      flags: { 'session-id': 'session', 'current-round': 'round', 'current-map-run': 'round' },
+      // The number follows from the name.
+      ignores: ['phase-number'],
+    },
   ],
   retired: ['state transition'],
   positionals: ['phase'],

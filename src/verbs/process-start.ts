@@ -20,7 +20,9 @@ export const processStart = defineVerb({
     'stint process start --kind supervisor --role lead --vendor claude-code --pid 4711',
     'stint process start --kind instance --role reviewer --persona principal --instance 1 --json',
   ],
-  aliases: [{ name: 'session start-instance', flags: { workflow: 'session' }, sets: { kind: 'instance' } }],
+  aliases: [
+    { name: 'session start-instance', flags: { workflow: 'session' }, sets: { kind: 'instance' }, prints: 'id' },
+  ],
   input: v.strictObject({
     kind: choice(processKinds, 'What it is'),
     role: optionalName('What it does in this work, for example reviewer.'),
@@ -37,7 +39,7 @@ export const processStart = defineVerb({
   }),
   does: {
     writes: async (world, input) => {
-      const row = await resolve(world, input.session);
+      const row = await resolve(world, input.session, { position: input.phase });
       if (!row.ok) return row;
       const { host, caller } = world;
       const pidStart = input.pid === undefined ? null : host.startOf(input.pid);

@@ -30,7 +30,8 @@ unproved lists the closed sessions whose last files are there without a completi
       const process = await resolveCaller(world);
       if (!process.ok) return process;
       const isAtWork = (one: Process, liveness: Liveness | undefined): boolean =>
-        liveness === 'alive' || (liveness === 'unknown' && one.heartbeatAt >= before);
+        // A heartbeat is no event: a process that was heard of since is at work, even if it is quiet now.
+        liveness === 'alive' || (liveness !== 'dead' && liveness !== 'ended' && one.heartbeatAt >= before);
       const isWorkedOn = (session: Session): boolean => {
         const processes = [...session.processes.values()];
         const looked = livenessOfAll(processes, host, caller.now);

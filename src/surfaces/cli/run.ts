@@ -1,3 +1,4 @@
+import { textAt } from '../../kernel/answer.ts';
 import type { Kind } from '../../kernel/kind.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { Verb, VerbRefusal } from '../../kernel/verb.ts';
@@ -76,7 +77,10 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
         printJson({ ...answer, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }, undefined);
       else if (screen !== undefined)
         print(1, `${screen.frame(answer, { columns: terminal?.columns() ?? Number.POSITIVE_INFINITY, colour })}\n`);
-      else if (!line.flags.quiet) printText(withRemarks(line.verb.text(answer), answer), surroundings.colour);
+      else if (!line.flags.quiet) {
+        if (line.prints === undefined) printText(withRemarks(line.verb.text(answer), answer), surroundings.colour);
+        else printText(textAt(answer, line.prints), surroundings.colour);
+      }
       return 0;
     }
   }
