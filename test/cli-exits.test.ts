@@ -1,4 +1,5 @@
 /** Every exit code that can be reached and what is said with it, to a person and as JSON; for 8 (busy) see races.test.ts, B03. */
+import { kind as review } from '../src/kinds/review/index.ts';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -401,7 +402,7 @@ test('13 newer version: a store with a newer schema is read, and not written', (
 const laterReview = defineKind({
   name: 'review',
   summary: 'a review of the future',
-  stateVersion: 2,
+  stateVersion: review.stateVersion,
   commands: v.variant('type', [
     v.object({ type: v.literal('begin') }),
     v.object({ type: v.literal('continue'), after: v.nullable(v.string()) }),

@@ -352,7 +352,7 @@ const standing = {
   has_terminal_artifact: false,
   marked_closed: false,
   dependents_settled: true,
-  next_action_kind: 'complete',
+  next_action_kind: 'complete_round',
   remaining_phases: ['complete'],
   activity: 'none',
   activity_since: null,
