@@ -172,7 +172,7 @@ export interface CallOptions {
 
 /**
  * Runs a verb and brings the mirrors up to date, on every surface the same way. Warnings (a mirror that could not be
- * written) never fail a verb. A verb that reads and meets damage reads what is left of the store.
+ * written) never fail a verb. A verb that reads, or that looks after the store, and meets damage goes on with what is left.
  */
 export const runVerb = async (
   workplace: Workplace,
@@ -195,10 +195,13 @@ export const runVerb = async (
   const { store, kinds, places, host, damage } = workplace;
   const world: World = { store, kinds, places, host, files, caller, care: { damage, repair: () => repair(workplace) } };
   const result = await attempt(call, world, payload);
-  if (!result.ok && verb.access === 'reads' && damage === undefined && isDamage(result.error.refusal)) {
+  const goesOn = verb.access === 'reads' || verb.cares;
+  // A verdict with its report is an answer, not something that got in its way.
+  const isStopped = !result.ok && result.error.report === undefined && isDamage(result.error.refusal);
+  if (isStopped && goesOn && damage === undefined) {
     await store.close();
     const left = await remainsOf(workplace, result.error.refusal);
-    if ((left.damage?.sessions.length ?? 0) > 0) return runVerb(left, verb, call, payload, options);
+    if (verb.cares || (left.damage?.sessions.length ?? 0) > 0) return runVerb(left, verb, call, payload, options);
   }
   if (!result.ok) return result;
   const { answer, sessions } = result.value;
@@ -249,6 +252,9 @@ const repair = async (workplace: Workplace): ReturnType<World['care']['repair']>
   const { files: storeFiles, kinds, now } = workplace;
   const { describeRemains, isDamagedStore, repairStore } = await import('../store/repair.ts');
   if (workplace.damage === undefined) await workplace.store.close();
+  // The folder may be gone with the store.
+  const prepared = storeFiles.idFile === undefined ? ok(undefined) : prepareFolder(dirname(storeFiles.path));
+  if (!prepared.ok) throw new StoreFailure(refuseFolder(prepared.error));
   const repaired = repairStore(storeFiles, kinds, now(), () => isDamagedStore(storeFiles, kinds));
   if (repaired === undefined) return undefined;
   const store = openSqliteStore(storeFiles.path, kinds, { create: true, anyFileSystem: true });
