@@ -37,16 +37,27 @@ export const choice = <const Word extends string>(words: readonly Word[], descri
 export const flag = (description: string) =>
   v.optional(v.pipe(v.boolean('expected true or false'), v.description(description)));
 
+/** A field that names a session. */
+function addressField(description: string) {
+  return v.optional(
+    v.pipe(
+      v.string('expected a text'),
+      v.check(
+        (address) => addressProblem(address) === undefined,
+        // The sentence that it becomes part of ends with its own full stop.
+        ({ input }) => `is not legal. ${typeof input === 'string' ? addressProblem(input)?.replace(/\.$/, '') : ''}`,
+      ),
+      v.description(description),
+    ),
+  );
+}
+
 /** The field that names the session: refused before anything is looked up where it can name none. */
-export const sessionField = v.optional(
-  v.pipe(
-    v.string('expected a text'),
-    v.check(
-      (address) => addressProblem(address) === undefined,
-      ({ input }) => `is not legal. ${typeof input === 'string' ? addressProblem(input) : ''}`,
-    ),
-    v.description(
-      'The session: <kind>:<name>, its bare name, or the first 4 or more characters of it. Default: STINT_SESSION, else the only open one of this checkout.',
-    ),
-  ),
+export const sessionField = addressField(
+  'The session: <kind>:<name>, its bare name, or the first 4 or more characters of it. Default: STINT_SESSION, else the only open one of this checkout.',
+);
+
+/** The field that names one session where all of the store are meant without it. */
+export const onlySessionField = addressField(
+  'Only this session: <kind>:<name>, its bare name, or the first 4 or more characters of it.',
 );

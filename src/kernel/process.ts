@@ -164,7 +164,7 @@ export const decideBind = (process: Process, vendorSession: string): Result<read
   if (process.vendorSession === vendorSession) return ok([]);
   if (process.vendorSession !== null) {
     return err(
-      refuse('conflict', `The process ${process.id} is bound to ${process.vendorSession} already.`, {
+      refuse('conflict', `The process ${process.id} is already bound to ${process.vendorSession}.`, {
         expected: 'the same id, or another process',
       }),
     );
@@ -194,7 +194,7 @@ export const decideEnd = (
           refuse(
             'conflict',
             `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}${process.exitCode === null ? '' : `, exit code ${process.exitCode}`}.`,
-            { expected: 'what was said of its end already' },
+            { expected: 'the end that is on record, or none' },
           ),
         );
   }
@@ -252,8 +252,8 @@ const endedEvent = (process: Process, { outcome, exitCode, note }: ProcessEnd): 
 export const refuseEnded = (process: Process): Refusal =>
   refuse('illegal-transition', `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}.`, {
     expected: 'a process that runs',
-    legal: [`stint process start --session ${process.session}`],
-    hint: `stint process start --session ${process.session}`,
+    legal: [`stint process start --kind ${process.kind} --session ${process.session}`],
+    hint: `stint process start --kind ${process.kind} --session ${process.session}`,
   });
 
 /** There is no process of that id. */

@@ -35,8 +35,8 @@ export const refuseVerb = (known: readonly Verb[], name: string): Refusal => {
   return refuse(
     'usage',
     group.length > 0 && first === name
-      ? `${name} needs to know what to do.`
+      ? `${name} alone is no verb; a second word says what to do.`
       : `There is no verb ${JSON.stringify(truncate(name, 60))}.`,
-    { legal, candidates: nearest(name, legal), hint: group.length > 0 ? `stint help ${first}` : 'stint --help' },
+    { legal, candidates: group.length > 0 && first === name ? [] : nearest(name, legal), hint: group.length > 0 ? `stint help ${first}` : 'stint --help' },
   );
 };

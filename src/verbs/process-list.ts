@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt } from '../kernel/answer.ts';
-import { flag, sessionField } from '../kernel/fields.ts';
+import { flag, onlySessionField } from '../kernel/fields.ts';
 import { callProcess, processToJson } from '../kernel/process.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
@@ -12,7 +12,7 @@ export const processList = defineVerb({
   details: `Without --session those of all open sessions; --all those of closed ones too. status is what is on record (running, done, crashed, cancelled, orphaned); liveness is what can be seen now of one that runs: alive or dead by its pid on this machine, quiet after 15 minutes without a sign, else unknown. What is dead is recorded by stint process sweep.`,
   examples: ['stint process list', 'stint process list --all --json'],
   aliases: [{ name: 'session list', flags: { workflow: 'session' } }],
-  input: v.strictObject({ session: sessionField, all: flag('Those of closed sessions too.') }),
+  input: v.strictObject({ session: onlySessionField, all: flag('Those of closed sessions too.') }),
   does: {
     reads: async (world, input) => {
       const { store, host, caller } = world;

@@ -3,7 +3,7 @@ import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt } from '../kernel/answer.ts';
 import { loadedIn, type Order } from '../kernel/dispatch.ts';
 import type { DecidedEvent } from '../kernel/event.ts';
-import { sessionField } from '../kernel/fields.ts';
+import { onlySessionField } from '../kernel/fields.ts';
 import { decideProcess } from '../kernel/lifecycle.ts';
 import { callProcess, decideSweep, processToJson } from '../kernel/process.ts';
 import { defineVerb } from '../kernel/verb.ts';
@@ -15,7 +15,7 @@ export const processSweep = defineVerb({
   summary: 'Record the processes that are dead.',
   details: `Dead is only who is proved to be: on this machine, in this boot, with a pid that was given and is gone or was given to another program. An old heartbeat proves nothing, and a process of another machine is never judged by its pid. A dead supervisor takes its dependents along in the same transaction; what they were doing is interrupted, and the sessions stay open. Finding nobody changes nothing.`,
   examples: ['stint process sweep', 'stint process sweep --dry-run --json'],
-  input: v.strictObject({ session: sessionField }),
+  input: v.strictObject({ session: onlySessionField }),
   does: {
     writes: async (world, input) => {
       const row = input.session === undefined ? undefined : await resolve(world, input.session);
@@ -59,7 +59,7 @@ export const processSweep = defineVerb({
   },
   text: (answer) => {
     const swept = objectsAt(answer, 'swept');
-    if (swept.length === 0) return 'nobody is dead';
+    if (swept.length === 0) return 'no process is known to be dead';
     return table(
       swept.map((process) => [
         textAt(process, 'id'),
