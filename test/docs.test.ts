@@ -389,7 +389,12 @@ test('the guide for scripts names every value to branch on', () => {
     interrupted: true,
     none: true,
   };
-  const outcome: Readonly<Record<ProcessOutcome, true>> = { done: true, crashed: true, cancelled: true, orphaned: true };
+  const outcome: Readonly<Record<ProcessOutcome, true>> = {
+    done: true,
+    crashed: true,
+    cancelled: true,
+    orphaned: true,
+  };
   const liveness: Readonly<Record<Liveness, true>> = {
     alive: true,
     quiet: true,
