@@ -36,7 +36,7 @@ export const doctor = defineVerb({
       if (!rebuilt.ok) return rebuilt;
       const verdict = await examine(after, undefined);
       const done = {
-        damage: needsRepair ? first.filter(({ isDamage }) => isDamage === true).map(({ problem }) => problem) : [],
+        damage: [...damageOf(world, first)],
         restored: (repaired?.damage.sessions ?? []).map(({ key, events, flaw, source }) => ({
           session: key,
           events,
@@ -76,6 +76,12 @@ const linesOf = (answer: JsonObject, key: string, rowOf: (one: JsonObject) => re
   const rows = objectsAt(answer, key).map(rowOf);
   return rows.length === 0 ? [] : [table(rows)];
 };
+
+/** What was wrong, as sentences: with the store as a whole, where that is known, else with its parts. */
+const damageOf = ({ care: { damage } }: World, findings: readonly Finding[]): readonly string[] =>
+  damage !== undefined
+    ? [damage.refusal.message]
+    : findings.flatMap(({ subject, problem, isDamage }) => (isDamage === true ? [`${subject}: ${problem}`] : []));
 
 /** The care of a store that was just repaired. */
 const healthy: Care = { damage: undefined, repair: async () => undefined };

@@ -72,7 +72,7 @@ export const refuseMissing = (files: StoreFiles, size: number | undefined): Refu
       copy === undefined ? 'There is no copy of it.' : `There is a copy of ${copy.at}.`
     }`,
     {
-      expected: `the store ${id}`,
+      expected: `the store whose id stands in ${idFile}`,
       hint: 'stint doctor --fix',
       legal: ['stint doctor --fix', `rm ${idFile} (to begin with an empty store)`],
     },

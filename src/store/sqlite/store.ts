@@ -33,7 +33,7 @@ import {
   unreadableOf,
   type StoredSession,
 } from '../rows.ts';
-import type { Database } from './database.ts';
+import { openDatabase, type Database } from './database.ts';
 import { eachEvent, insertEvents, selectEvent, selectEvents, selectOrphans } from './events.ts';
 import { recordMirrors, selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
 import { openFile, readIdentity, type FileOptions } from './open.ts';
@@ -102,6 +102,10 @@ export const createSqliteStore = (
     beat: async (id, at) => database.write(() => ({ commit: true, value: beatProcess(database, id, at) })),
     copyTo: async (target) => {
       database.run('VACUUM INTO ?', target);
+      // What is put back by hand is to be a store like any other: the mode is part of the file.
+      const copy = openDatabase(target, { readOnly: false });
+      copy.exec('PRAGMA journal_mode = WAL');
+      copy.close();
       return true;
     },
     close: async () => database.close(),
