@@ -37,6 +37,10 @@ export const refuseVerb = (known: readonly Verb[], name: string): Refusal => {
     group.length > 0 && first === name
       ? `${name} alone is no verb; a second word says what to do.`
       : `There is no verb ${JSON.stringify(truncate(name, 60))}.`,
-    { legal, candidates: group.length > 0 && first === name ? [] : nearest(name, legal), hint: group.length > 0 ? `stint help ${first}` : 'stint --help' },
+    {
+      legal,
+      candidates: group.length > 0 && first === name ? [] : nearest(name, legal),
+      hint: group.length > 0 ? `stint help ${first}` : 'stint --help',
+    },
   );
 };
