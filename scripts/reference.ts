@@ -10,7 +10,7 @@ import { kernelEvents, isLifecycle, type NewEvent, type StoredEvent } from '../s
 import type { Kind, KindCommand } from '../src/kernel/kind.ts';
 import { decideBegin, decideCommand, decideFinish, decideNote, decideSalvaged } from '../src/kernel/lifecycle.ts';
 import { decideImport } from '../src/kernel/history.ts';
-import { decideBind, decideEnd, decideStart, type ProcessStart } from '../src/kernel/process.ts';
+import { decideBind, decideEnd, decideStart, type ProcessStart } from '../src/kernel/process-rules.ts';
 import { refusalToJson, refusals, refuse, type Refusal, type RefusalCode } from '../src/kernel/refusal.ts';
 import {
   absentSession,

@@ -5,7 +5,8 @@ import type { Verb, VerbRefusal } from './kernel/verb.ts';
 import { kinds as builtinKinds } from './kinds/registry.gen.ts';
 import type { Json, JsonObject } from './lib/canonical-json.ts';
 import { err, ok, type Result } from './lib/result.ts';
-import { allVerbs, refuseVerb } from './surfaces/verbs.ts';
+import { refuseVerb } from './surfaces/verb-names.ts';
+import { allVerbs } from './surfaces/verbs.ts';
 import { openWorkplace, runVerb, type CallOptions } from './surfaces/world.ts';
 
 export type { Json, JsonObject } from './lib/canonical-json.ts';

@@ -1,16 +1,13 @@
-import { addressProblem, nameProblem } from '../lib/name.ts';
+import { addressProblem, nameProblem, shortestPrefix } from '../lib/name.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { nearest } from '../lib/text.ts';
 import type { Kind, Kinds } from './kind.ts';
 import type { Caller, Places, SessionRow, Store } from './ports.ts';
-import { refuseProcess, type Process } from './process.ts';
+import { processesNamed, refuseProcess, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 
 /** The key of a session: `<kind>:<name>`. */
 export const keyOf = (kind: string, name: string): string => `${kind}:${name}`;
-
-/** Fewest characters of a name that stand for a whole one. */
-const shortestPrefix = 4;
 
 /** Names come from outside and become parts of paths: refuses what is not one (exit 2), before anything is looked up. */
 export const checkName = (name: string, what: string): Refusal | undefined => {
@@ -78,7 +75,7 @@ export const resolve = async (
         expected: 'an open session of this checkout, or --session',
         hint:
           known[0] === undefined
-            ? `stint begin ${[...world.kinds.keys()][0] ?? 'KIND'}`
+            ? `stint begin ${world.kinds.size === 1 ? [...world.kinds.keys()][0] : 'KIND'}`
             : `name one with --session, for example --session ${known[0].key}`,
         candidates: known.slice(0, mostCandidates).map((row) => row.key),
       }),
@@ -157,7 +154,7 @@ export const resolveProcess = async (
   const [exact] = await world.store.processes({ id });
   if (exact !== undefined) return ok(exact);
   const all = await world.store.processes({});
-  const found = id.length < shortestPrefix ? [] : all.filter((process) => process.id.startsWith(id));
+  const found = processesNamed(all, id);
   const [only, ...others] = found;
   if (only === undefined)
     return err(
@@ -173,6 +170,16 @@ export const resolveProcess = async (
       candidates: found.slice(0, mostCandidates).map((process) => process.id),
     }),
   );
+};
+
+/** The id of the process that acts, where it names itself; that there is none of that name is a refusal. */
+export const resolveCaller = async (world: {
+  readonly store: Store;
+  readonly caller: Caller;
+}): Promise<Result<string | undefined, Refusal>> => {
+  if (world.caller.process === undefined) return ok(undefined);
+  const process = await resolveProcess(world, undefined);
+  return process.ok ? ok(process.value.id) : process;
 };
 
 const refuseSeveral = (message: string, rows: readonly SessionRow[]): Refusal =>

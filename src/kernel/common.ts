@@ -95,8 +95,13 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
       return { ...moved, interruptedAt: null };
     case 'ProcessEnded': {
       const outcome = textOf(event.data, 'outcome');
-      const lost = outcome === 'orphaned' || outcome === 'crashed';
-      return lost && moved.status === 'active' ? { ...moved, interruptedAt: event.at } : moved;
+      // Who was found dead, or gone with its supervisor, was lost when it was last heard of.
+      const heardOfAt = textOf(event.data, 'heard_of_at');
+      const isLost = outcome === 'orphaned' || outcome === 'crashed' || heardOfAt !== null;
+      if (!isLost || moved.status === 'closed') return moved;
+      const lostAt = heardOfAt ?? event.at;
+      const { interruptedAt } = moved;
+      return { ...moved, interruptedAt: interruptedAt !== null && interruptedAt > lostAt ? interruptedAt : lostAt };
     }
     case 'Salvaged':
       return { ...moved, flaw: textOf(event.data, 'lost') };

@@ -5,6 +5,17 @@ import { addressProblem } from '../lib/name.ts';
 export const optionalText = (description: string) =>
   v.optional(v.pipe(v.string('expected a text'), v.description(description)));
 
+/** An input field that may be left out: what something is called, in a line. */
+export const optionalName = (description: string) =>
+  v.optional(
+    v.pipe(
+      v.string('expected a text'),
+      v.check((text) => text.trim() !== '', 'must not be blank'),
+      v.regex(/^[^\p{Cc}\p{Zl}\p{Zp}]{0,200}$/u, 'must be one line of at most 200 characters'),
+      v.description(description),
+    ),
+  );
+
 /** An input field that must be given: a text that is not blank. */
 export const requiredText = (description: string) =>
   v.pipe(
@@ -37,9 +48,9 @@ export const choice = <const Word extends string>(words: readonly Word[], descri
 export const flag = (description: string) =>
   v.optional(v.pipe(v.boolean('expected true or false'), v.description(description)));
 
-/** A field that names a session. */
-function addressField(description: string) {
-  return v.optional(
+/** A field that names the session: refused before anything is looked up where it can name none. */
+const sessionOr = (fallback: string) =>
+  v.optional(
     v.pipe(
       v.string('expected a text'),
       v.check(
@@ -47,17 +58,14 @@ function addressField(description: string) {
         // The sentence that it becomes part of ends with its own full stop.
         ({ input }) => `is not legal. ${typeof input === 'string' ? addressProblem(input)?.replace(/\.$/, '') : ''}`,
       ),
-      v.description(description),
+      v.description(
+        `The session: <kind>:<name>, its bare name, or the first 4 or more characters of it. Default: ${fallback}.`,
+      ),
     ),
   );
-}
 
-/** The field that names the session: refused before anything is looked up where it can name none. */
-export const sessionField = addressField(
-  'The session: <kind>:<name>, its bare name, or the first 4 or more characters of it. Default: STINT_SESSION, else the only open one of this checkout.',
-);
+/** The same for a verb that is about one session. */
+export const sessionField = sessionOr('STINT_SESSION, else the only open one of this checkout');
 
-/** The field that names one session where all of the store are meant without it. */
-export const onlySessionField = addressField(
-  'Only this session: <kind>:<name>, its bare name, or the first 4 or more characters of it.',
-);
+/** The same for a verb that is about all sessions of the store, unless one is named. */
+export const sessionFilter = sessionOr('all of this store');

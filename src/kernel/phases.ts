@@ -177,7 +177,7 @@ export const definePhaseWorkflow = (workflow: PhaseWorkflow): Kind =>
   defineKind<PhaseState, PhaseCommand, PhaseEvent>({
     name: workflow.name,
     summary: workflow.summary,
-    stateVersion: 2,
+    stateVersion: 3,
     commands: v.lazy(() => (schemas.command ??= makeCommandSchema())),
     events: v.lazy(() => (schemas.event ??= makeEventSchema())),
     positions: workflow.phases.map(({ name }) => name),
@@ -396,7 +396,7 @@ const takeOver = (
     err(refuse('illegal-transition', message, { legal: legalMoves(workflow, state, common) }));
   const current = roundOf(state);
   if (wish.what === 'round') {
-    if (wish.round === current) return ok([]);
+    if (state.rounds.some(({ round }) => round === wish.round)) return ok([]);
     if (wish.round !== current + 1)
       return illegal(`After ${workflow.cycle.field} ${current} comes none ${wish.round}.`);
     return ok([startRound(workflow, state, wish.round)]);
@@ -583,6 +583,8 @@ const positionOf = (workflow: PhaseWorkflow, index: number, round: number): stri
 const whereOf = (workflow: PhaseWorkflow, index: number, round: number): JsonObject => ({
   phase: workflow.phases[index]?.name ?? '',
   phase_number: index + 1,
+  // The original calls it so in answers, whatever the workflow calls it.
+  round,
   [workflow.cycle.field]: round,
 });
 

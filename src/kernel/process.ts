@@ -1,7 +1,7 @@
-import { err, ok, type Result } from '../lib/result.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { kernelEvent, type DecidedEvent, type StoredEvent } from './event.ts';
 import { refuse, type Refusal } from './refusal.ts';
+import { shortestPrefix } from '../lib/name.ts';
 
 /** What a process is: `supervisor` owns the work, `instance` does a part of it, `utility` is anything else. */
 export const processKinds = ['supervisor', 'instance', 'utility'] as const;
@@ -26,7 +26,7 @@ export interface Process {
   /** The vendor's own id of the conversation: what it is resumed by. */
   readonly vendorSession: string | null;
   readonly model: string | null;
-  /** Where the session stood when it started, or what it said that it would do. */
+  /** What it said that it would work on. */
   readonly phase: string | null;
   /** The supervisor that it goes down with. */
   readonly parent: string | null;
@@ -92,7 +92,14 @@ export const foldProcess = (before: Process | undefined, event: StoredEvent): Pr
         note: textOrNull(data, 'note'),
       };
     case 'ProcessBound':
-      return before && { ...before, vendorSession: textOrNull(data, 'vendor_session'), heartbeatAt: event.at };
+      return (
+        before && {
+          ...before,
+          vendorSession: textOrNull(data, 'vendor_session'),
+          // Saying something is a sign of life; a heartbeat may have come from a clock that was ahead.
+          heartbeatAt: event.at > before.heartbeatAt ? event.at : before.heartbeatAt,
+        }
+      );
     case 'ProcessEnded':
       return (
         before && {
@@ -114,114 +121,12 @@ export const processOf = ({ type, data }: Pick<StoredEvent, 'type' | 'data'>): s
     ? textOr(data, 'process', '')
     : undefined;
 
-/** What a process says of itself when it starts. */
-export type ProcessStart = Omit<
-  Process,
-  'session' | 'startedAt' | 'heartbeatAt' | 'endedAt' | 'outcome' | 'exitCode' | 'parent' | 'vendorSession'
-> & { readonly parent: string | undefined };
-
-/** A process starts: it goes down with the supervisor that it names, else with the newest one that runs. */
-export const decideStart = (
-  running: readonly Process[],
-  start: ProcessStart,
-): Result<readonly DecidedEvent[], Refusal> => {
-  const supervisors = running.filter(({ kind }) => kind === 'supervisor');
-  const named = supervisors.find(({ id }) => id === start.parent);
-  if (start.parent !== undefined && named === undefined) {
-    return err(
-      refuse('not-found', `No supervisor ${start.parent} runs here.`, {
-        expected: 'the id of a running supervisor of this session',
-        candidates: supervisors.map(({ id }) => id),
-      }),
-    );
-  }
-  const parent = named ?? (start.kind === 'supervisor' ? undefined : supervisors.at(-1));
-  return ok([
-    kernelEvent('ProcessStarted', {
-      process: start.id,
-      kind: start.kind,
-      ...known({
-        role: start.role,
-        persona: start.persona,
-        instance: start.instance,
-        name: start.name,
-        vendor: start.vendor,
-        model: start.model,
-        phase: start.phase,
-        parent: parent?.id ?? null,
-        pid: start.pid,
-        pid_start: start.pidStart,
-        note: start.note,
-      }),
-      host: start.host,
-      ...known({ host_id: start.hostId }),
-    }),
-  ]);
-};
-
-/** A process is bound to the vendor's conversation; once, so that a resume never goes to another one. */
-export const decideBind = (process: Process, vendorSession: string): Result<readonly DecidedEvent[], Refusal> => {
-  if (process.vendorSession === vendorSession) return ok([]);
-  if (process.vendorSession !== null) {
-    return err(
-      refuse('conflict', `The process ${process.id} is already bound to ${process.vendorSession}.`, {
-        expected: 'the same id, or another process',
-      }),
-    );
-  }
-  if (process.endedAt !== null) return err(refuseEnded(process));
-  return ok([kernelEvent('ProcessBound', { process: process.id, vendor_session: vendorSession })]);
-};
-
 /** What is said of a process that ends. */
 export interface ProcessEnd {
   readonly outcome: ProcessOutcome;
   readonly exitCode: number | null;
   readonly note: string | null;
 }
-
-/** A process ends. Saying it again changes nothing, saying something else is a conflict. Who dies takes its dependents along. */
-export const decideEnd = (
-  process: Process,
-  running: readonly Process[],
-  end: ProcessEnd,
-): Result<readonly DecidedEvent[], Refusal> => {
-  if (process.endedAt !== null) {
-    const same = process.outcome === end.outcome && (end.exitCode === null || process.exitCode === end.exitCode);
-    return same
-      ? ok([])
-      : err(
-          refuse(
-            'conflict',
-            `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}${process.exitCode === null ? '' : `, exit code ${process.exitCode}`}.`,
-            { expected: 'the end that is on record, or none' },
-          ),
-        );
-  }
-  return ok([
-    endedEvent(process, end),
-    ...(end.outcome === 'done' ? [] : dependentsOf(process, running).map((dependent) => cascaded(dependent, process))),
-  ]);
-};
-
-/** The dead of a session end, each with its dependents, once: whoever is not running any more is left as it is. */
-export const decideSweep = (
-  running: readonly Process[],
-  dead: ReadonlyMap<string, string>,
-): Result<readonly DecidedEvent[], Refusal> => {
-  const events = new Map<string, DecidedEvent>();
-  const found = running.filter(({ id }) => dead.has(id));
-  for (const process of found) {
-    const note = `found dead: ${dead.get(process.id)}`;
-    events.set(process.id, endedEvent(process, { outcome: 'orphaned', exitCode: null, note }));
-  }
-  for (const process of found) {
-    for (const dependent of dependentsOf(process, running)) {
-      if (!events.has(dependent.id)) events.set(dependent.id, cascaded(dependent, process));
-    }
-  }
-  return ok([...events.values()]);
-};
 
 /**
  * What still runs of a session that is closed is cancelled with it, but neither the process that closes it nor a
@@ -235,25 +140,29 @@ export const decideClose = (running: readonly Process[], caller: string | undefi
       endedEvent(process, { outcome: 'cancelled', exitCode: null, note: 'the session was closed while it ran' }),
     );
 
-const dependentsOf = (process: Process, running: readonly Process[]): readonly Process[] =>
-  process.kind === 'supervisor' ? running.filter(({ parent }) => parent === process.id) : [];
+/** Those that go down with these: whose supervisor is one of them, or goes down with one. */
+export const dependentsOf = (gone: readonly Process[], running: readonly Process[]): readonly Process[] => {
+  const seen = new Set(gone.map(({ id }) => id));
+  const dependents: Process[] = [];
+  for (let found = [...gone]; found.length > 0;) {
+    const supervisors = new Set(found.map(({ id }) => id));
+    found = running.filter(({ id, parent }) => parent !== null && supervisors.has(parent) && !seen.has(id));
+    for (const { id } of found) seen.add(id);
+    dependents.push(...found);
+  }
+  return dependents;
+};
 
-const cascaded = (dependent: Process, supervisor: Process): DecidedEvent =>
-  endedEvent(dependent, {
-    outcome: 'cancelled',
-    exitCode: null,
-    note: `its supervisor ${supervisor.id} is gone; what it was doing is interrupted`,
-  });
-
-const endedEvent = (process: Process, { outcome, exitCode, note }: ProcessEnd): DecidedEvent =>
-  kernelEvent('ProcessEnded', { process: process.id, outcome, ...known({ exit_code: exitCode, note }) });
-
-/** A process that has ended answers nothing any more. */
-export const refuseEnded = (process: Process): Refusal =>
-  refuse('illegal-transition', `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}.`, {
-    expected: 'a process that runs',
-    legal: [`stint process start --kind ${process.kind} --session ${process.session}`],
-    hint: `stint process start --kind ${process.kind} --session ${process.session}`,
+/** The event of a process that has ended; with the time when it was last heard of, where it was found so. */
+export const endedEvent = (
+  process: Process,
+  { outcome, exitCode, note }: ProcessEnd,
+  heardOfAt?: string,
+): DecidedEvent =>
+  kernelEvent('ProcessEnded', {
+    process: process.id,
+    outcome,
+    ...known({ exit_code: exitCode, note, heard_of_at: heardOfAt ?? null }),
   });
 
 /** There is no process of that id. */
@@ -270,7 +179,7 @@ const quietAfter = 15 * 60_000;
 /** What can be seen of a process. */
 export type Liveness = 'alive' | 'quiet' | 'dead' | 'unknown' | 'ended';
 
-/** How a process looks: what its events say, and while it runs what can be seen of it. */
+/** How a process looks by itself: what its events say, and while it runs what can be seen of it. */
 export const livenessOf = (process: Process, host: Host, now: string): Liveness => {
   if (process.endedAt !== null) return 'ended';
   const evidence = host.observe(process);
@@ -278,18 +187,24 @@ export const livenessOf = (process: Process, host: Host, now: string): Liveness 
   return Date.parse(now) - Date.parse(process.heartbeatAt) > quietAfter ? 'quiet' : 'unknown';
 };
 
-/** How the processes of a session look that are on record as running; whoever depends on the dead is gone with them. */
+/** How processes look among each other, by id: whoever depends on the dead is gone with them, as a sweep will record it. */
 export const livenessOfAll = (
-  running: readonly Process[],
+  processes: readonly Process[],
   host: Host,
   now: string,
-): readonly { readonly process: Process; readonly liveness: Exclude<Liveness, 'ended'> }[] => {
-  const looked = running.map((process) => ({ process, liveness: livenessOf(process, host, now) }));
-  const dead = new Set(looked.filter(({ liveness }) => liveness === 'dead').map(({ process }) => process.id));
-  return looked.map(({ process, liveness }) => ({
-    process,
-    liveness: liveness === 'ended' || dead.has(process.parent ?? '') ? 'dead' : liveness,
-  }));
+): ReadonlyMap<string, Liveness> => {
+  const looked = new Map(processes.map((process) => [process.id, livenessOf(process, host, now)]));
+  const running = processes.filter(({ endedAt }) => endedAt === null);
+  const dead = running.filter(({ id }) => looked.get(id) === 'dead');
+  for (const { id } of dependentsOf(dead, running)) looked.set(id, 'dead');
+  return looked;
+};
+
+/** Those among processes that an id means: the one that has it, else all that begin with it. */
+export const processesNamed = (processes: readonly Process[], id: string): readonly Process[] => {
+  const exact = processes.filter((process) => process.id === id);
+  if (exact.length > 0 || id.length < shortestPrefix) return exact;
+  return processes.filter((process) => process.id.startsWith(id));
 };
 
 /** What a process is called: its own name, its persona with its number, its role, else what it is. */
@@ -299,7 +214,7 @@ export const callProcess = (process: Process): string => {
 };
 
 /** A process as it is shown: the original review workflow's keys, and ours. */
-export const processToJson = (process: Process, host: Host, now: string): JsonObject => ({
+export const processToJson = (process: Process, liveness: Liveness): JsonObject => ({
   id: process.id,
   session: process.session,
   workflow_id: process.session.slice(process.session.indexOf(':') + 1),
@@ -312,7 +227,7 @@ export const processToJson = (process: Process, host: Host, now: string): JsonOb
   resolved_model: process.model,
   phase: process.phase,
   status: process.outcome ?? 'running',
-  liveness: livenessOf(process, host, now),
+  liveness,
   kind: process.kind,
   parent: process.parent,
   host: process.host,
@@ -322,48 +237,53 @@ export const processToJson = (process: Process, host: Host, now: string): JsonOb
   ended_at: process.endedAt,
   exit_code: process.exitCode,
   notes: process.note,
+  called: callProcess(process),
+  resume_command: resumeCommandOf(process),
 });
 
-/** A process of a session after a commit, as it is shown. */
-export const processIn = (
-  session: { readonly processes: ReadonlyMap<string, Process> },
-  id: string,
-  world: { readonly host: Host; readonly caller: { readonly now: string } },
-): JsonObject => {
-  const process = session.processes.get(id);
-  if (process === undefined) throw new Error(`the process ${id} was not loaded`);
-  return processToJson(process, world.host, world.caller.now);
+/** Processes as they are shown. */
+export const processesToJson = (processes: readonly Process[], host: Host, now: string): readonly JsonObject[] => {
+  const looked = livenessOfAll(processes, host, now);
+  return processes.map((process) => processToJson(process, looked.get(process.id) ?? 'unknown'));
 };
 
-/** How each vendor's program goes on with a conversation; the id is safe in every shell. */
-const resumeCommands: Readonly<Record<string, string>> = {
-  claude: 'claude --resume',
-  'claude-code': 'claude --resume',
-  codex: 'codex resume',
-  copilot: 'copilot --resume',
-  cursor: 'cursor-agent --resume',
-  gemini: 'gemini --resume',
-  'gemini-cli': 'gemini --resume',
-  opencode: 'opencode --session',
-};
+/** How each vendor's program goes on with a conversation. */
+const resumeCommands: ReadonlyMap<string, string> = new Map([
+  ['claude', 'claude --resume'],
+  ['claude-code', 'claude --resume'],
+  ['codex', 'codex resume'],
+  ['copilot', 'copilot --resume'],
+  ['cursor', 'cursor-agent --resume'],
+  ['gemini', 'gemini --resume'],
+  ['gemini-cli', 'gemini --resume'],
+  ['opencode', 'opencode --session'],
+]);
 
 /** How the newest bound process of a session is gone on with; null where none was bound. */
 export const resumeOf = (processes: readonly Process[]): JsonObject | null => {
   const bound = processes.findLast(({ vendorSession }) => vendorSession !== null);
   if (bound === undefined) return null;
-  const command = resumeCommands[bound.vendor ?? ''];
   return {
     process: bound.id,
     vendor: bound.vendor,
     vendor_session_id: bound.vendorSession,
-    command: command === undefined ? null : `${command} ${bound.vendorSession}`,
+    command: resumeCommandOf(bound),
   };
+};
+
+/** The command that goes on with a process's conversation; null where none is known, or where its id is not safe in a shell. */
+const resumeCommandOf = ({ vendor, vendorSession }: Process): string | null => {
+  const command = resumeCommands.get(vendor ?? '');
+  // An id that was imported was never checked.
+  if (command === undefined || vendorSession === null || !vendorSessionPattern.test(vendorSession)) return null;
+  return `${command} ${vendorSession}`;
 };
 
 /** What a vendor's conversation id may be: safe in a shell and on one line. */
 export const vendorSessionPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$/;
 
-const known = (fields: Readonly<Record<string, string | number | null>>): JsonObject =>
+/** The fields that are known. */
+export const known = (fields: Readonly<Record<string, string | number | null>>): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
 const textOrNull = (data: JsonObject, key: string): string | null => {

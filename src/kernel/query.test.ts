@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { kind } from '../kinds/review/index.ts';
 import type { NewEvent, StoredEvent } from './event.ts';
-import { spansOf } from './query.ts';
+import type { SessionRow } from './ports.ts';
+import type { Evidence, Host, Process } from './process.ts';
+import { activityOf, spansOf, statusToJson } from './query.ts';
 import { absentSession, appendEvents, type Session } from './session.ts';
 
 const opened: readonly NewEvent[] = [
@@ -86,4 +88,206 @@ test('spans follow each other without overlap, and their sum is the time that th
       );
     }),
   );
+});
+
+const row: SessionRow = {
+  key: 'review:a',
+  kind: 'review',
+  name: 'a',
+  status: 'active',
+  outcome: null,
+  branch: 'main',
+  place: 'here',
+  worktree: 'main',
+  position: 'reviews',
+  startedAt: '2026-03-17T12:00:00.000Z',
+  updatedAt: '2026-03-17T12:00:00.000Z',
+  closedAt: null,
+  seq: 3,
+  revision: 3,
+  interruptedAt: null,
+  flaw: null,
+};
+const closedRow: SessionRow = { ...row, status: 'closed', outcome: 'aborted', closedAt: '2026-03-17T12:10:00.000Z' };
+
+/** A process of which nobody knows more than that it was heard of at `12:<minutes>`. */
+const process = (id: string, minutes = 0, more: Partial<Process> = {}): Process => ({
+  id,
+  session: 'review:a',
+  kind: 'instance',
+  role: null,
+  persona: null,
+  instance: null,
+  name: id,
+  vendor: null,
+  vendorSession: null,
+  model: null,
+  phase: null,
+  parent: null,
+  host: 'desk',
+  hostId: 'here',
+  pid: null,
+  pidStart: null,
+  startedAt: '2026-03-17T12:00:00.000Z',
+  heartbeatAt: `2026-03-17T12:${String(minutes).padStart(2, '0')}:00.000Z`,
+  endedAt: null,
+  outcome: null,
+  exitCode: null,
+  note: null,
+  ...more,
+});
+
+/** A host that can see these, at 12:30. */
+const seeing = (evidence: Readonly<Record<string, Evidence>>, caller?: string) => {
+  const host: Host = { name: 'desk', id: 'here', startOf: () => null, observe: ({ id }) => evidence[id] ?? 'unknown' };
+  const here = { id: 'here', root: '/project', worktree: 'main', branch: 'main', label: 'project' };
+  return {
+    host,
+    caller: { now: '2026-03-17T12:30:00.000Z', process: caller },
+    places: { here, claim: () => ({ ok: true, value: 'here' }) as const, homeOf: () => here },
+    files: {
+      list: () => [],
+      exists: () => false,
+      read: () => null,
+      tree: () => [],
+      tables: async () => ({ ok: true, value: {} }) as const,
+    },
+  };
+};
+
+suite('activity', () => {
+  const activity = (
+    processes: readonly Process[],
+    evidence: Readonly<Record<string, Evidence>> = {},
+    of: SessionRow = row,
+  ): readonly (string | null)[] => Object.values(activityOf(of, processes, seeing(evidence)));
+
+  test('a session is running while anybody is alive, or may be', () => {
+    assert.deepEqual(activity([process('a'), process('b')], { a: 'dead', b: 'alive' }), ['running', null]);
+    assert.deepEqual(activity([process('a'), process('b', 20)], { a: 'dead' }), ['running', null]);
+    assert.deepEqual(activity([process('b', 20)], {}, closedRow), ['running', null]);
+  });
+
+  test('it is quiet where nobody was heard of for a while, since the last one was, and nobody is known to live', () => {
+    const quiet = [process('a', 3), process('b', 7), process('c', 20)];
+    assert.deepEqual(activity(quiet, { c: 'dead' }), ['quiet', '2026-03-17T12:07:00.000Z']);
+  });
+
+  test('it is interrupted where all are dead, since the last one of them was heard of', () => {
+    const all = [process('a', 3, { kind: 'supervisor' }), process('b', 20, { parent: 'a' })];
+    assert.deepEqual(activity(all, { a: 'dead' }), ['interrupted', '2026-03-17T12:20:00.000Z']);
+    assert.deepEqual(activity(all, { a: 'dead' }, closedRow), ['none', null], 'a closed one is not');
+  });
+
+  test('it stays interrupted since then when the dead are on record', () => {
+    const lost = { ...row, interruptedAt: '2026-03-17T12:20:00.000Z' };
+    assert.deepEqual(activity([], {}, lost), ['interrupted', '2026-03-17T12:20:00.000Z']);
+    assert.deepEqual(activity([process('a', 3)], { a: 'dead' }, lost), ['interrupted', '2026-03-17T12:20:00.000Z']);
+    assert.deepEqual(activity([process('a', 25)], { a: 'dead' }, lost), ['interrupted', '2026-03-17T12:25:00.000Z']);
+    assert.deepEqual(activity([]), ['none', null]);
+  });
+
+  test('who was found dead was lost when it was last heard of, and a new start or a step ends the interruption', () => {
+    const started = (id: string): NewEvent => ({
+      type: 'ProcessStarted',
+      v: 1,
+      data: { process: id, kind: 'instance' },
+    });
+    const ended = (data: NewEvent['data']): NewEvent => ({
+      type: 'ProcessEnded',
+      v: 1,
+      data: { process: 'x', ...data },
+    });
+    const interrupted = (...events: readonly NewEvent[]): string | null | undefined => {
+      let session: Session = absentSession(kind, 'review:a');
+      for (const [index, event] of [...opened, started('x'), ...events].entries()) {
+        const origin = { now: at(index), actor: 'ana', place: 'here', cause: `c${index}` };
+        ({ session } = appendEvents(session, [event], origin));
+      }
+      return session.common?.interruptedAt;
+    };
+    const [early, late] = [at(-100), at(-50)];
+    assert.equal(interrupted(ended({ outcome: 'orphaned', heard_of_at: early })), early);
+    assert.equal(interrupted(ended({ outcome: 'cancelled', heard_of_at: early })), early, 'with its supervisor');
+    assert.equal(interrupted(ended({ outcome: 'crashed' })), at(3), 'who says so itself says it now');
+    for (const outcome of ['done', 'cancelled']) assert.equal(interrupted(ended({ outcome })), null, outcome);
+    const both = [late, early].map((heard) => ended({ outcome: 'orphaned', heard_of_at: heard }));
+    assert.equal(interrupted(...both), late);
+    assert.equal(interrupted(...both, started('y')), null);
+    assert.equal(interrupted(...both, entered('change-context', 2)), null);
+    assert.equal(interrupted(...both, noted), late, 'a remark is no work');
+    assert.equal(
+      interrupted(closed, ended({ outcome: 'orphaned', heard_of_at: early })),
+      null,
+      'what is closed is not',
+    );
+  });
+});
+
+suite('next action', () => {
+  const next = { kind: 'advance', text: 'Go on.', command: 'stint advance x' } as const;
+  const view = {
+    position: 'reviews',
+    where: {},
+    fields: {},
+    remaining: [],
+    missing: ['x'],
+    next,
+    evidence: [],
+    completeness: 'open_no_artifact',
+  } as const;
+  const ask = (
+    processes: readonly Process[],
+    evidence: Readonly<Record<string, Evidence>> = {},
+    caller?: string,
+    of: SessionRow = row,
+  ) => {
+    const read = { row: of, reason: null, notes: 0, view, unreadable: undefined };
+    return statusToJson(read, processes, seeing(evidence, caller), 'work/a');
+  };
+  const nextOf = (...asked: Parameters<typeof ask>) => {
+    const action: unknown = ask(...asked)['next_action'];
+    return action;
+  };
+
+  test('while instances are at work the next action is to wait for them, quiet or not', () => {
+    const all = [process('ada', 0), process('bea', 29), process('eve', 29, { kind: 'utility' })];
+    assert.deepEqual(nextOf(all), {
+      kind: 'wait',
+      text: 'Wait for ada, bea. Then: Go on.',
+      command: 'stint process list --session review:a',
+    });
+    assert.equal(ask(all)['completeness_state'], 'in_flight');
+  });
+
+  test('nobody waits for himself, for a supervisor, for the dead, or on a closed session', () => {
+    const lead = process('lead', 29, { kind: 'supervisor' });
+    const ada = process('ada-1', 29);
+    assert.deepEqual(nextOf([lead], { lead: 'alive' }), next);
+    assert.deepEqual(nextOf([lead, ada], { lead: 'alive' }, 'ada-1'), next);
+    assert.deepEqual(nextOf([lead, ada], { lead: 'alive' }, 'ada-'), next, 'by the first characters of its id, too');
+    assert.deepEqual(nextOf([ada], {}, undefined, closedRow), next);
+    assert.deepEqual(nextOf([process('old', 29, { endedAt: row.updatedAt, outcome: 'done' })]), next);
+    const gone = 'Gone without a word: ada-1 (stint process sweep records it). Go on.';
+    assert.deepEqual(nextOf([ada], { 'ada-1': 'dead' }), { ...next, text: gone });
+  });
+
+  test('characters with which several ids begin name none of them', () => {
+    const all = [process('ada-1', 29), process('ada-2', 29)];
+    assert.deepEqual(nextOf(all, {}, 'ada-'), nextOf(all));
+  });
+
+  test('of many processes those that run are named before those that have ended', () => {
+    const old = process('old', 29);
+    const ended = Array.from({ length: 30 }, (_, index) =>
+      process(`e${index}`, 0, { endedAt: row.updatedAt, outcome: 'done' }),
+    );
+    const { processes, processes_total: total } = ask([old, ...ended]);
+    assert.ok(Array.isArray(processes));
+    assert.equal(total, 31);
+    assert.deepEqual(
+      processes.map(({ id }) => id),
+      ['old', ...ended.slice(-19).map(({ id }) => id)],
+    );
+  });
 });

@@ -2,7 +2,15 @@ import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { isLifecycle, type StoredEvent } from './event.ts';
 import type { Caller, Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
-import { callProcess, livenessOf, livenessOfAll, resumeOf, type Host, type Process } from './process.ts';
+import {
+  callProcess,
+  livenessOfAll,
+  processesNamed,
+  resumeOf,
+  type Host,
+  type Liveness,
+  type Process,
+} from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { absentSession, applyEvent, type Session } from './session.ts';
 import type { Kind } from './kind.ts';
@@ -23,18 +31,19 @@ export const activityOf = (
   { host, caller }: { readonly host: Host; readonly caller: Pick<Caller, 'now'> },
 ): Activity => {
   const looked = livenessOfAll(running, host, caller.now);
-  const newest = (of: readonly { readonly process: Process }[]): string =>
-    of.map(({ process }) => process.heartbeatAt).reduce((a, b) => (a > b ? a : b));
-  if (looked.some(({ liveness }) => liveness === 'alive' || liveness === 'unknown')) {
-    return { activity: 'running', since: null };
-  }
-  const quiet = looked.filter(({ liveness }) => liveness === 'quiet');
+  const those = (...wanted: readonly Liveness[]): readonly Process[] =>
+    running.filter(({ id }) => wanted.includes(looked.get(id) ?? 'unknown'));
+  const newest = (of: readonly Process[]): string =>
+    of.map(({ heartbeatAt }) => heartbeatAt).reduce((a, b) => (a > b ? a : b));
+  if (those('alive', 'unknown').length > 0) return { activity: 'running', since: null };
+  const quiet = those('quiet');
   if (quiet.length > 0) return { activity: 'quiet', since: newest(quiet) };
   if (row.status === 'closed') return { activity: 'none', since: null };
-  if (looked.length > 0) return { activity: 'interrupted', since: newest(looked) };
-  return row.interruptedAt === null
-    ? { activity: 'none', since: null }
-    : { activity: 'interrupted', since: row.interruptedAt };
+  // Who is known to be dead, and who was recorded as lost: whichever was heard of last.
+  const since = [row.interruptedAt, ...those('dead').map(({ heartbeatAt }) => heartbeatAt)]
+    .filter((at) => at !== null)
+    .reduce<string | null>((a, b) => (a !== null && a > b ? a : b), null);
+  return { activity: since === null ? 'none' : 'interrupted', since };
 };
 
 /** The columns of a session as lists show them. */
@@ -77,6 +86,7 @@ export const statusToJson = (
   const home = world.places.homeOf(row);
   const running = processes.filter(({ endedAt }) => endedAt === null);
   const { activity, since } = activityOf(row, running, world);
+  const looked = livenessOfAll(processes, world.host, world.caller.now);
   const next = nextFor(view.next, row, running, world);
   return {
     session: row.key,
@@ -112,17 +122,20 @@ export const statusToJson = (
     has_terminal_artifact: view.missing.length === 0,
     marked_closed: row.status === 'closed',
     dependents_settled: running.every(({ kind }) => kind === 'supervisor'),
-    next_action_kind: next.kind,
+    next_action_kind: next.kind === 'complete' ? 'complete_round' : next.kind,
     remaining_phases: [...view.remaining],
     activity,
     activity_since: since,
-    processes: processes.slice(-mostProcesses).map((process) => ({
+    processes: newestOf(processes).map((process) => ({
       id: process.id,
       called: callProcess(process),
       kind: process.kind,
       status: process.outcome ?? 'running',
-      liveness: livenessOf(process, world.host, world.caller.now),
+      liveness: looked.get(process.id) ?? 'unknown',
       phase: process.phase,
+      host: process.host,
+      here: process.host === world.host.name,
+      last_heartbeat_at: process.heartbeatAt,
       exit_code: process.exitCode,
     })),
     processes_total: processes.length,
@@ -143,8 +156,18 @@ export const statusToJson = (
   };
 };
 
-/** Most processes that a status names, the newest ones. */
+/** Most processes that a status names. */
 const mostProcesses = 20;
+
+/** The newest processes, those that run before those that have ended, in the order in which they started. */
+const newestOf = (processes: readonly Process[]): readonly Process[] => {
+  if (processes.length <= mostProcesses) return processes;
+  const running = processes.filter(({ endedAt }) => endedAt === null).slice(-mostProcesses);
+  const room = mostProcesses - running.length;
+  const ended = room === 0 ? [] : processes.filter(({ endedAt }) => endedAt !== null).slice(-room);
+  const named = new Set([...running, ...ended]);
+  return processes.filter((process) => named.has(process));
+};
 
 /**
  * The next action for whoever asks. While instances are at work that are neither the caller nor known to be dead, the next
@@ -153,14 +176,14 @@ const mostProcesses = 20;
 const nextFor = (next: NextAction, row: SessionRow, running: readonly Process[], world: QueryWorld): NextAction => {
   if (row.status === 'closed') return next;
   const looked = livenessOfAll(running, world.host, world.caller.now);
-  const others = looked
-    .filter(({ process, liveness }) => process.kind === 'instance' && liveness !== 'dead')
-    .map(({ process }) => process)
-    .filter(({ id }) => id !== world.caller.process);
-  const dead = looked.filter(({ liveness }) => liveness === 'dead');
+  const dead = running.filter(({ id }) => looked.get(id) === 'dead');
+  const [caller, ...alike] = processesNamed(running, world.caller.process ?? '');
+  const others = running.filter(
+    ({ id, kind }) => kind === 'instance' && looked.get(id) !== 'dead' && !(alike.length === 0 && id === caller?.id),
+  );
   if (others.length === 0) {
     if (dead.length === 0) return next;
-    const gone = dead.map(({ process }) => callProcess(process)).join(', ');
+    const gone = dead.map(callProcess).join(', ');
     return { ...next, text: `Gone without a word: ${gone} (stint process sweep records it). ${next.text}` };
   }
   const shown = others.slice(0, 5).map(callProcess).join(', ');

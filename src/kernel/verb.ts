@@ -36,6 +36,10 @@ export interface Alias {
   readonly flags?: Readonly<Record<string, string>>;
   /** Fields that the name itself says. */
   readonly sets?: JsonObject;
+  /** Flags with a value that the other system takes and does not look at. */
+  readonly ignores?: readonly string[];
+  /** The field of the answer that is printed alone, because scripts of the other system read it off the output. */
+  readonly prints?: string;
 }
 
 /** A verb that takes a JSON payload: what it must be, checked before anything is looked up. */
@@ -78,6 +82,8 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly summary: string;
   /** What it does, when it refuses, what it answers: paragraphs of plain text. */
   readonly details: string;
+  /** Whether agents call it at every step: it is loaded before anything else is looked at. */
+  readonly everyday?: true;
   /** Command lines that show it. */
   readonly examples: readonly string[];
   /** The names that it has in the systems that stint replaces. */
@@ -282,7 +288,11 @@ const cleanInput = async (
   return { value: { ...input, ...(isJsonObject(value) ? value : {}) }, found };
 };
 
-const cleanJson = async (json: Json, redact: boolean): Promise<{ readonly value: Json; readonly found: Found }> => {
+/** JSON as it may be stored, with what was found in it. */
+export const cleanJson = async (
+  json: Json,
+  redact: boolean,
+): Promise<{ readonly value: Json; readonly found: Found }> => {
   const value = wellFormedJson(json);
   if (!redact) return { value, found: {} };
   const { redactJson } = await import('../lib/redact.ts');

@@ -2,6 +2,9 @@ const LEGAL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const LONGEST = 128;
 const LONGEST_DERIVED = 80;
 
+/** Fewest characters of a name or an id that stand for the whole. */
+export const shortestPrefix = 4;
+
 /**
  * Names that Windows gives to devices, whatever follows the first dot and in any case (Microsoft, "Naming Files, Paths,
  * and Namespaces"). Its superscript digits and `CONIN$` are no legal characters here anyway.

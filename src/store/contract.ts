@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { findBrokenLink, type NewEvent } from '../kernel/event.ts';
 import { defineKind, type Kind } from '../kernel/kind.ts';
 import type { CommitRequest, Store } from '../kernel/ports.ts';
+import { processOf } from '../kernel/process.ts';
 import { refuse } from '../kernel/refusal.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { ok, type Result } from '../lib/result.ts';
@@ -240,6 +241,130 @@ export const testStore = ({ name, open }: StoreFixture): void => {
       assert.equal((await store.events('tally:a', {})).length, 2);
     },
   );
+
+  promise('processes are what their events say, those that started first first', async (store) => {
+    await openTally(store, 'a');
+    await openTally(store, 'b');
+    await commit(store, 'b', [started('p3')], { now: '2026-03-17T11:00:00.000Z' });
+    await commit(store, 'a', [started('p2', { kind: 'supervisor' }), started('p1', { parent: 'p2', pid: 7 })], {
+      now: '2026-03-17T12:00:00.000Z',
+    });
+    await commit(store, 'a', [bound('p1', 'v-1'), processEnded('p2', { outcome: 'crashed', exit_code: 3 })], {
+      now: '2026-03-17T12:05:00.000Z',
+    });
+    const ids = async (filter: Parameters<Store['processes']>[0]) =>
+      (await store.processes(filter)).map((process) => process.id);
+    assert.deepEqual(await ids({}), ['p3', 'p2', 'p1']);
+    assert.deepEqual(await ids({ session: 'tally:a' }), ['p2', 'p1']);
+    assert.deepEqual(await ids({ running: true }), ['p3', 'p1']);
+    assert.deepEqual(await ids({ session: 'tally:a', running: true }), ['p1']);
+    assert.deepEqual(await ids({ id: 'p2' }), ['p2']);
+    assert.deepEqual(await ids({ id: 'p2', running: true }), []);
+    assert.deepEqual(await ids({ id: 'p' }), []);
+    const [lead, part] = await store.processes({ session: 'tally:a' });
+    assert.deepEqual(
+      [lead?.kind, lead?.endedAt, lead?.outcome, lead?.exitCode, lead?.heartbeatAt],
+      ['supervisor', '2026-03-17T12:05:00.000Z', 'crashed', 3, '2026-03-17T12:00:00.000Z'],
+    );
+    assert.deepEqual(
+      [part?.parent, part?.pid, part?.vendorSession, part?.endedAt, part?.exitCode, part?.heartbeatAt],
+      ['p2', 7, 'v-1', null, null, '2026-03-17T12:05:00.000Z'],
+    );
+    const replayed = await store.load('tally:a', 5);
+    assert.deepEqual([...(replayed?.processes.values() ?? [])], [lead, part], 'a replay says the same');
+    assert.equal((await store.read('tally:a'))?.row.revision, 1, 'what processes do does not move the session');
+    assert.deepEqual(await store.verify(), []);
+    assert.deepEqual(await store.rebuild('tally:a'), ok(false));
+  });
+
+  promise(
+    'a heartbeat is kept beside the log, does not go back, and is not one of a process that has ended',
+    async (store) => {
+      await openTally(store, 'a');
+      await commit(store, 'a', [started('p1'), started('p2'), started('p3')]);
+      const heard = async (id: string) => (await store.processes({ id }))[0]?.heartbeatAt;
+      await store.beat('p1', '2026-03-17T10:09:00.000Z');
+      assert.equal(await heard('p1'), '2026-03-17T10:09:00.000Z');
+      await store.beat('p1', '2026-03-17T10:08:59.999Z');
+      assert.equal(await heard('p1'), '2026-03-17T10:09:00.000Z');
+      await commit(store, 'a', [bound('p1', 'v-1')], { now: '2026-03-17T10:05:00.000Z' });
+      assert.equal(await heard('p1'), '2026-03-17T10:09:00.000Z', 'nor by what comes from a slower clock');
+      assert.equal(await heard('p2'), '2026-03-17T10:00:00.000Z', 'nobody else is meant');
+      await commit(store, 'a', [processEnded('p2', { outcome: 'done' })]);
+      await store.beat('p2', '2026-03-17T10:10:00.000Z');
+      await store.beat('nobody', '2026-03-17T10:10:00.000Z');
+      assert.equal(await heard('p2'), '2026-03-17T10:00:00.000Z');
+      assert.equal((await store.processes({})).length, 3);
+      assert.equal((await store.events('tally:a', {})).length, 6, 'the log does not tell');
+      assert.deepEqual(await store.rebuild('tally:a'), ok(false));
+      assert.equal(await heard('p1'), '2026-03-17T10:09:00.000Z');
+      assert.deepEqual(await store.verify(), []);
+    },
+  );
+
+  promise(
+    'processes are loaded where a decision asks for them: those that run, and those that it names',
+    async (store) => {
+      await openTally(store, 'a');
+      await openTally(store, 'b');
+      await commit(store, 'a', [started('p1'), started('p2'), started('p3')]);
+      await commit(store, 'b', [started('q1')]);
+      await commit(store, 'a', [processEnded('p1', { outcome: 'done' }), processEnded('p2', { outcome: 'done' })]);
+      await store.beat('p3', '2026-03-17T10:30:00.000Z');
+      const loaded = async (processes: readonly string[] | undefined, journalOnly: boolean) => {
+        const seen: (readonly string[])[] = [];
+        const outcome = await store.commit({
+          ...request('a', () => decided('a', [])),
+          journalOnly,
+          processes,
+          decide: (sessions) => {
+            seen.push([...(sessions.get('tally:a')?.processes.keys() ?? [])].toSorted());
+            const heard = sessions.get('tally:a')?.processes.get('p3')?.heartbeatAt;
+            assert.equal(heard, processes === undefined ? undefined : '2026-03-17T10:30:00.000Z');
+            return ok(new Map());
+          },
+        });
+        assert.ok(outcome.ok);
+        return seen.at(-1);
+      };
+      for (const journalOnly of [true, false]) {
+        assert.deepEqual(await loaded(undefined, journalOnly), []);
+        assert.deepEqual(await loaded([], journalOnly), ['p3']);
+        assert.deepEqual(await loaded(['p1'], journalOnly), ['p1', 'p3']);
+        assert.deepEqual(await loaded(['p3', 'q1', 'nobody'], journalOnly), ['p3'], 'only its own');
+      }
+    },
+  );
+
+  promise(
+    'a refusal and a dry run leave processes as they were, and several sessions lose theirs together',
+    async (store) => {
+      await openTally(store, 'a');
+      await openTally(store, 'b');
+      await commit(store, 'a', [started('p1')]);
+      await commit(store, 'b', [started('q1')]);
+      const before = await store.processes({});
+      const both = {
+        ...request('a', () =>
+          ok(
+            new Map([
+              ['tally:a', [processEnded('p1', { outcome: 'orphaned' })]],
+              ['tally:b', [processEnded('q1', { outcome: 'orphaned' })]],
+            ]),
+          ),
+        ),
+        keys: ['tally:a', 'tally:b'],
+        journalOnly: true,
+        processes: [],
+      };
+      assert.ok((await store.commit({ ...both, dryRun: true })).ok);
+      assert.deepEqual(await store.processes({}), before);
+      await assert.rejects(async () => store.commit({ ...both, keys: ['tally:a'] }));
+      assert.deepEqual(await store.processes({}), before);
+      assert.ok((await store.commit(both)).ok);
+      assert.deepEqual(await store.processes({ running: true }), []);
+    },
+  );
 };
 
 /** A kind for the suite: a sum, with one mirror. */
@@ -288,6 +413,24 @@ const opened: NewEvent = { type: 'SessionOpened', v: 1, data: { branch: 'main', 
 
 const added = (amount: number): NewEvent => ({ type: 'Added', v: 1, data: { amount } });
 
+const started = (process: string, more: JsonObject = {}): NewEvent => ({
+  type: 'ProcessStarted',
+  v: 1,
+  data: { process, kind: 'instance', host: 'desk', ...more },
+});
+
+const bound = (process: string, vendorSession: string): NewEvent => ({
+  type: 'ProcessBound',
+  v: 1,
+  data: { process, vendor_session: vendorSession },
+});
+
+const processEnded = (process: string, how: JsonObject): NewEvent => ({
+  type: 'ProcessEnded',
+  v: 1,
+  data: { process, ...how },
+});
+
 type Decided = Result<ReadonlyMap<string, readonly NewEvent[]>, Refusal>;
 
 const decided = (name: string, events: readonly NewEvent[]): Decided => ok(new Map([[`tally:${name}`, events]]));
@@ -310,7 +453,8 @@ const request = (name: string, decide: () => Decided, facts: Facts = {}): Commit
 };
 
 const commit = async (store: Store, name: string, events: readonly NewEvent[], facts: Facts = {}): Promise<void> => {
-  const outcome = await store.commit(request(name, () => decided(name, events), facts));
+  const processes = events.flatMap((event) => processOf(event) ?? []);
+  const outcome = await store.commit({ ...request(name, () => decided(name, events), facts), processes });
   assert.ok(outcome.ok && outcome.value.kind === 'committed');
 };
 

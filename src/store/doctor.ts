@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
-import { flag, onlySessionField } from '../kernel/fields.ts';
+import { flag, sessionFilter } from '../kernel/fields.ts';
 import type { Care, Finding } from '../kernel/ports.ts';
 import { refuse } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
@@ -18,7 +18,7 @@ export const doctor = defineVerb({
 
 --fix makes projections and mirrors anew where that is enough. Where the file, its log or a chain is damaged, or the store is gone, it makes the store anew: from the pages that can still be read, and from the newest rolling copy (see the guide on recovery). Of each session the longest chain of events that holds together is taken, and what is not known of it any more is put on its record. The damaged files are kept beside the store under a name of their own; nothing is deleted. Exits 0 when the store is sound afterwards, and says what is lost for good.`,
   examples: ['stint doctor', 'stint doctor --json', 'stint doctor --fix'],
-  input: v.strictObject({ session: onlySessionField, fix: flag('Bring back what can be brought back.') }),
+  input: v.strictObject({ session: sessionFilter, fix: flag('Bring back what can be brought back.') }),
   cares: true,
   contradiction: ({ session, fix }) =>
     session !== undefined && fix === true
@@ -103,11 +103,10 @@ const examine = async (world: World, given: string | undefined): Promise<Result<
   if (findings.length === 0) return ok(report);
   const { damage } = world.care;
   if (damage !== undefined) return err({ report, refusal: { ...damage.refusal, hint: repairHint } });
-  const isDamaged = findings.some(({ isDamage }) => isDamage === true);
   return err({
     report,
     refusal: refuse(
-      isDamaged ? 'damaged' : 'invariant-unmet',
+      'invariant-unmet',
       `${findings.length === 1 ? 'There is one finding' : `There are ${findings.length} findings`}.`,
       {
         expected: 'no findings',

@@ -23,8 +23,8 @@ const wholeMachine = '4026531836';
  */
 export const createHost = (named: string | undefined, system: System = realSystem): Host => {
   const name = named ?? system.hostname();
-  let id: string | undefined;
-  const hostId = (): string => (id ??= identify(name, named !== undefined, system));
+  let id: string | null | undefined;
+  const hostId = (): string | null => (id === undefined ? (id = identify(name, named !== undefined, system)) : id);
   return {
     name,
     get id() {
@@ -35,18 +35,23 @@ export const createHost = (named: string | undefined, system: System = realSyste
   };
 };
 
-const identify = (name: string, isNamed: boolean, system: System): string => {
+const identify = (name: string, isNamed: boolean, system: System): string | null => {
   const machine = system.read('/etc/machine-id')?.trim() ?? '';
   const boot = system.read('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
   const table = /\[(\d+)\]/.exec(system.link('/proc/self/ns/pid') ?? '')?.[1] ?? '';
-  // The machine's own id is nobody else's business; a name that was given makes another machine of it.
-  const digest = sha256(`stint ${machine} ${isNamed || machine === '' ? name : ''}`).slice(0, 12);
+  // A system that tells the one and hides the other: what runs here cannot be told from what runs beside it.
+  if ((boot === '') !== (table === '')) return null;
+  // The machine's own id is nobody else's business; a name that was given makes another machine of it. Where the rest is
+  // not known it says little: every container of one image may have the same.
+  const digest = sha256(`stint ${machine} ${isNamed || machine === '' || boot === '' ? name : ''}`).slice(0, 12);
   return [digest, boot.slice(0, 13), table].join('.');
 };
 
-const observe = (system: System, process: Process, name: string, hostId: () => string): Evidence => {
+const observe = (system: System, process: Process, name: string, hostId: () => string | null): Evidence => {
   if (process.pid === null || process.hostId === null) return 'unknown';
-  if (process.hostId !== hostId()) return wasRestarted(process, name, hostId()) ? 'dead' : 'unknown';
+  const here = hostId();
+  if (here === null) return 'unknown';
+  if (process.hostId !== here) return wasRestarted(process, name, here) ? 'dead' : 'unknown';
   const start = startOf(system, process.pid);
   if (start === undefined) return 'dead';
   // A pid that was started at another time is another process.
@@ -63,7 +68,6 @@ const wasRestarted = (process: Process, name: string, here: string): boolean => 
     machine === thatMachine &&
     table === wholeMachine &&
     thatTable === wholeMachine &&
-    boot !== '' &&
     thatBoot !== '' &&
     boot !== thatBoot
   );

@@ -53,7 +53,10 @@ export interface Workplace {
 }
 
 /** What is known before the store is opened. */
-type Surveyed = Omit<Workplace, 'store' | 'damage'> & { readonly size: number | undefined; readonly folder: string };
+export type Surveyed = Omit<Workplace, 'store' | 'damage'> & {
+  readonly size: number | undefined;
+  readonly folder: string;
+};
 
 /** Opens the store at a path, or gives one that is open already. */
 export type OpenStore = typeof openSqliteStore;
@@ -94,27 +97,8 @@ export const openWorkplace = (
   }
 };
 
-/** Opens what is left of a store that is damaged, to be read. */
-export const openRemains = async (location: Location, refusal: Refusal): Promise<Result<Workplace, Refusal>> => {
-  const surveyed = survey(location);
-  if (!surveyed.ok) return surveyed;
-  return ok(await remainsOf(surveyed.value, refusal));
-};
-
-const remainsOf = async <Place extends Omit<Workplace, 'store' | 'damage'>>(
-  place: Place,
-  refusal: Refusal,
-): Promise<Place & Pick<Workplace, 'store' | 'damage'>> => {
-  const repair = await import('../store/repair.ts');
-  const remains = repair.gatherRemains(place.files);
-  return {
-    ...place,
-    store: repair.openRemains(remains, place.kinds, place.files.path, refusal, place.now()),
-    damage: repair.describeRemains(remains, refusal),
-  };
-};
-
-const survey = (location: Location): Result<Surveyed, Refusal> => {
+/** What is known of a place before its store is opened. */
+export const survey = (location: Location): Result<Surveyed, Refusal> => {
   const cwd = pathOf(location.cwd);
   const checkout = findCheckout(cwd);
   if (!checkout.ok) return err(refuseFolder(checkout.error));
@@ -193,22 +177,30 @@ export const runVerb = async (
     redact: options.redact ?? true,
   };
   const { store, kinds, places, host, damage } = workplace;
-  const world: World = { store, kinds, places, host, files, caller, care: { damage, repair: () => repair(workplace) } };
+  const world: World = {
+    store,
+    kinds,
+    places,
+    host,
+    files,
+    caller,
+    care: { damage, repair: async () => (await import('./care.ts')).repair(workplace) },
+  };
   const result = await attempt(call, world, payload);
   const goesOn = verb.access === 'reads' || verb.cares;
   // A verdict with its report is an answer, not something that got in its way.
   const isStopped = !result.ok && result.error.report === undefined && isDamage(result.error.refusal);
   if (isStopped && goesOn && damage === undefined) {
     await store.close();
-    const left = await remainsOf(workplace, result.error.refusal);
+    const left = (await import('./care.ts')).remainsOf(workplace, result.error.refusal);
     if (verb.cares || (left.damage?.sessions.length ?? 0) > 0) return runVerb(left, verb, call, payload, options);
   }
   if (!result.ok) return result;
   const { answer, sessions } = result.value;
   const warnings = store.readOnly === undefined ? [...(await syncMirrors(world, sessions))] : [];
-  if (damage !== undefined && verb.access === 'reads') warnings.push(warningOf(damage));
+  if (damage !== undefined && verb.access === 'reads') warnings.push((await import('./care.ts')).warningOf(damage));
   if (verb.keepsCopy && !caller.dryRun) {
-    const warning = await keepCopyOf(workplace);
+    const warning = await (await import('./care.ts')).keepCopyOf(workplace);
     if (warning !== undefined) warnings.push(warning);
   }
   return ok({ answer, warnings });
@@ -229,36 +221,3 @@ const attempt = async (
 
 /** Whether a refusal says that the store or a session in it cannot be read. */
 export const isDamage = ({ code }: Refusal): boolean => code === 'damaged';
-
-const warningOf = ({ refusal, sessions, lost }: Damage): string => {
-  const flawed = sessions.filter(({ flaw }) => flaw !== null).length;
-  const parts = [
-    `${sessions.length} ${sessions.length === 1 ? 'session' : 'sessions'}`,
-    ...(flawed === 0 ? [] : [`${flawed} of them not whole`]),
-    ...(lost.length === 0 ? [] : [`${lost.length} lost`]),
-  ];
-  return `${refusal.message} This is what can be read of it (${parts.join(', ')}); to bring it back: stint doctor --fix`;
-};
-
-const keepCopyOf = async ({ store, files: { copies, idFile }, now }: Workplace): Promise<string | undefined> => {
-  if (copies === undefined) return undefined;
-  const { id } = store.identity;
-  const { keepCopy } = await import('../store/copies.ts');
-  if (idFile !== undefined) keepStoreId(idFile, id);
-  return keepCopy(store, join(copies, id), now());
-};
-
-const repair = async (workplace: Workplace): ReturnType<World['care']['repair']> => {
-  const { files: storeFiles, kinds, now } = workplace;
-  const { describeRemains, isDamagedStore, repairStore } = await import('../store/repair.ts');
-  if (workplace.damage === undefined) await workplace.store.close();
-  // The folder may be gone with the store.
-  const prepared = storeFiles.idFile === undefined ? ok(undefined) : prepareFolder(dirname(storeFiles.path));
-  if (!prepared.ok) throw new StoreFailure(refuseFolder(prepared.error));
-  const repaired = repairStore(storeFiles, kinds, now(), () => isDamagedStore(storeFiles, kinds));
-  if (repaired === undefined) return undefined;
-  const store = openSqliteStore(storeFiles.path, kinds, { create: true, anyFileSystem: true });
-  if (storeFiles.idFile !== undefined) keepStoreId(storeFiles.idFile, store.identity.id);
-  const refusal = workplace.damage?.refusal ?? refuse('damaged', `The store ${storeFiles.path} is damaged.`);
-  return { damage: describeRemains(repaired.remains, refusal), kept: repaired.kept, store };
-};

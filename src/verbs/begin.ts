@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { checkName, findKind, keyOf } from '../kernel/address.ts';
+import { checkName, findKind, keyOf, resolveCaller } from '../kernel/address.ts';
 import { loadedIn, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
 import type { Kind } from '../kernel/kind.ts';
 import { decideBegin, decideFinish } from '../kernel/lifecycle.ts';
@@ -18,6 +18,7 @@ export const begin = defineVerb({
   details: `With --name the name alone decides. Without it the open session of the branch in this checkout goes on, whatever its date. Where there is none, the name is YYYY-MM-DD-<branch>, with a number behind it where another branch has that name: a session of that name is started, or, if it was closed, goes on.
 
 An open session answers with where it stands, and nothing changes. A closed one goes on only under its own name: a completed one with its next round, an aborted one where it was left. --fresh aborts the open one on the record and starts anew under the next free name.`,
+  everyday: true,
   examples: [
     'stint begin review',
     'stint begin review --branch feature/login --json',
@@ -43,7 +44,10 @@ An open session answers with where it stands, and nothing changes. A closed one 
       if (input.branch?.trim() === '') return err(refuse('usage', 'begin: the branch must not be blank.'));
       const choice = await choose(world, kind.value, input);
       if (!choice.ok) return choice;
-      return ok(orderOf(world, kind.value, choice.value, input.branch ?? world.places.here.branch));
+      // Who aborts a session is not cancelled with it.
+      const process = choice.value.abort === undefined ? ok(undefined) : await resolveCaller(world);
+      if (!process.ok) return process;
+      return ok(orderOf(world, kind.value, choice.value, input.branch ?? world.places.here.branch, process.value));
     },
   },
   text: (answer) => `${answer['resumed'] === true ? 'goes on' : 'begun'}  ${standingText(answer)}`,
@@ -140,6 +144,7 @@ const orderOf = (
   kind: Kind,
   { name, abort, guards }: Choice,
   branch: string | null,
+  process: string | undefined,
 ): Order<JsonObject> => {
   const key = keyOf(kind.name, name);
   return {
@@ -154,7 +159,7 @@ const orderOf = (
       const aborted = decideFinish(loadedIn(sessions, abort), {
         abort: true,
         reason: `begun anew as ${key}`,
-        process: world.caller.process,
+        process,
       });
       return aborted.ok
         ? ok(

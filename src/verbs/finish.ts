@@ -1,10 +1,9 @@
 import * as v from 'valibot';
-import { resolve } from '../kernel/address.ts';
+import { resolve, resolveCaller } from '../kernel/address.ts';
 import { orderOne, standingOf } from '../kernel/dispatch.ts';
 import { decideFinish } from '../kernel/lifecycle.ts';
-import { refuseProcess } from '../kernel/process.ts';
 import { defineVerb } from '../kernel/verb.ts';
-import { err, ok } from '../lib/result.ts';
+import { ok } from '../lib/result.ts';
 import { flag, optionalText, sessionField } from '../kernel/fields.ts';
 import { standingText, textAt } from '../kernel/answer.ts';
 
@@ -14,6 +13,7 @@ export const finish = defineVerb({
   details: `Refuses (6) while something is missing, and lists it. --abort closes a session that is given up, with its reason on the record; it can be reopened under its name. Finishing again the same way changes nothing.
 
 Instances and utilities that still run on it are cancelled in the same transaction, but not the process that finishes it (--process), and no supervisor: how it ends it says itself.`,
+  everyday: true,
   examples: ['stint finish', 'stint finish --abort --reason "the change was withdrawn"'],
   input: v.strictObject({
     abort: flag('Close it unfinished.'),
@@ -29,16 +29,14 @@ Instances and utilities that still run on it are cancelled in the same transacti
     writes: async (world, { session, abort, reason }) => {
       const row = await resolve(world, session);
       if (!row.ok) return row;
-      const { process } = world.caller;
-      if (process !== undefined && (await world.store.processes({ id: process })).length === 0) {
-        return err(refuseProcess(process, await world.store.processes({ session: row.value.key, running: true })));
-      }
+      const process = await resolveCaller(world);
+      if (!process.ok) return process;
       return ok({
         // What runs is cancelled with the session; whoever closes it is not.
         processes: [],
         ...orderOne(
           row.value.key,
-          (found) => decideFinish(found, { abort: abort === true, reason: reason ?? null, process }),
+          (found) => decideFinish(found, { abort: abort === true, reason: reason ?? null, process: process.value }),
           (after) => ({ ...standingOf(after), outcome: after.common.outcome, closed_at: after.common.closedAt }),
         ),
       });

@@ -62,6 +62,8 @@ const stateText = (session: JsonObject): string => {
       ? textAt(session, 'outcome')
       : activity === 'none'
         ? textAt(session, 'status')
-        : activity;
+        : textAt(session, 'activity_since') === ''
+          ? activity
+          : `${activity} since ${textAt(session, 'activity_since')}`;
   return textAt(session, 'flaw') === '' ? state : `${state}, with a gap`;
 };

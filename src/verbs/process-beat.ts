@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { resolveProcess } from '../kernel/address.ts';
 import { textAt } from '../kernel/answer.ts';
 import { optionalText } from '../kernel/fields.ts';
-import { processToJson, refuseEnded } from '../kernel/process.ts';
+import { refuseEnded } from '../kernel/process-rules.ts';
+import { livenessOf, processToJson } from '../kernel/process.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 
@@ -25,7 +26,7 @@ export const processBeat = defineVerb({
       await store.beat(process.value.id, caller.now);
       const [after] = await store.processes({ id: process.value.id });
       if (after === undefined || after.endedAt !== null) return err({ refusal: refuseEnded(after ?? process.value) });
-      return ok(processToJson(after, host, caller.now));
+      return ok(processToJson(after, livenessOf(after, host, caller.now)));
     },
   },
   text: (answer) => `${textAt(answer, 'id')}  heard of at ${textAt(answer, 'last_heartbeat_at')}`,

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt } from '../kernel/answer.ts';
-import { flag, onlySessionField } from '../kernel/fields.ts';
-import { callProcess, processToJson } from '../kernel/process.ts';
+import { flag, sessionFilter } from '../kernel/fields.ts';
+import { processesToJson } from '../kernel/process.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 
@@ -12,7 +12,7 @@ export const processList = defineVerb({
   details: `Without --session those of all open sessions; --all those of closed ones too. status is what is on record (running, done, crashed, cancelled, orphaned); liveness is what can be seen now of one that runs: alive or dead by its pid on this machine, quiet after 15 minutes without a sign, else unknown. What is dead is recorded by stint process sweep.`,
   examples: ['stint process list', 'stint process list --all --json'],
   aliases: [{ name: 'session list', flags: { workflow: 'session' } }],
-  input: v.strictObject({ session: onlySessionField, all: flag('Those of closed sessions too.') }),
+  input: v.strictObject({ session: sessionFilter, all: flag('Those of closed sessions too.') }),
   does: {
     reads: async (world, input) => {
       const { store, host, caller } = world;
@@ -23,11 +23,8 @@ export const processList = defineVerb({
         row === undefined && input.all !== true
           ? new Set((await store.rows({ status: 'active' })).map(({ key }) => key))
           : undefined;
-      return ok({
-        processes: processes
-          .filter((process) => open?.has(process.session) ?? true)
-          .map((process) => ({ ...processToJson(process, host, caller.now), called: callProcess(process) })),
-      });
+      const meant = processes.filter((process) => open?.has(process.session) ?? true);
+      return ok({ processes: [...processesToJson(meant, host, caller.now)] });
     },
   },
   text: (answer) => {

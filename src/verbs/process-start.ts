@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { orderOne } from '../kernel/dispatch.ts';
-import { choice, optionalCount, optionalText, sessionField } from '../kernel/fields.ts';
+import { choice, optionalCount, optionalName, optionalText, sessionField } from '../kernel/fields.ts';
 import { decideProcess } from '../kernel/lifecycle.ts';
-import { decideStart, processIn, processKinds } from '../kernel/process.ts';
+import { decideStart, processIn } from '../kernel/process-rules.ts';
+import { processKinds } from '../kernel/process.ts';
 import { refuse } from '../kernel/refusal.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
@@ -19,16 +20,18 @@ export const processStart = defineVerb({
     'stint process start --kind supervisor --role lead --vendor claude-code --pid 4711',
     'stint process start --kind instance --role reviewer --persona principal --instance 1 --json',
   ],
-  aliases: [{ name: 'session start-instance', flags: { workflow: 'session' }, sets: { kind: 'instance' } }],
+  aliases: [
+    { name: 'session start-instance', flags: { workflow: 'session' }, sets: { kind: 'instance' }, prints: 'id' },
+  ],
   input: v.strictObject({
     kind: choice(processKinds, 'What it is'),
-    role: optionalText('What it does in this work, for example reviewer.'),
-    persona: optionalText('Whose eyes it has, for example principal.'),
+    role: optionalName('What it does in this work, for example reviewer.'),
+    persona: optionalName('Whose eyes it has, for example principal.'),
     instance: optionalCount('Its number among those of the same persona.'),
-    name: optionalText('What it is called. Default: persona and number.'),
-    vendor: optionalText('Whose agent it is, for example claude-code.'),
-    model: optionalText('The model that answers.'),
-    phase: optionalText('The phase or step that it works on.'),
+    name: optionalName('What it is called. Default: persona and number.'),
+    vendor: optionalName('Whose agent it is, for example claude-code.'),
+    model: optionalName('The model that answers.'),
+    phase: optionalName('The phase or step that it works on.'),
     pid: optionalCount('The pid of the running program on this machine.'),
     parent: optionalText('The id of its supervisor. Default: the newest one that runs.'),
     note: optionalText('A remark.'),
@@ -36,7 +39,7 @@ export const processStart = defineVerb({
   }),
   does: {
     writes: async (world, input) => {
-      const row = await resolve(world, input.session);
+      const row = await resolve(world, input.session, { position: input.phase });
       if (!row.ok) return row;
       const { host, caller } = world;
       const pidStart = input.pid === undefined ? null : host.startOf(input.pid);

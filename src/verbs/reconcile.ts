@@ -4,7 +4,8 @@ import { loadedIn, type Order } from '../kernel/dispatch.ts';
 import type { DecidedEvent } from '../kernel/event.ts';
 import { optionalCount } from '../kernel/fields.ts';
 import { decideFinish } from '../kernel/lifecycle.ts';
-import { livenessOf, type Process } from '../kernel/process.ts';
+import { livenessOfAll, type Liveness, type Process } from '../kernel/process.ts';
+import { resolveCaller } from '../kernel/address.ts';
 import { isOpened, type Session } from '../kernel/session.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
@@ -26,15 +27,21 @@ unproved lists the closed sessions whose last files are there without a completi
       const { store, host, caller, places, files, kinds } = world;
       const days = input.days ?? 7;
       const before = new Date(Date.parse(caller.now) - days * day).toISOString();
-      const isAtWork = (process: Process): boolean => {
-        const liveness = livenessOf(process, host, caller.now);
-        return liveness === 'alive' || (liveness === 'unknown' && process.heartbeatAt >= before);
+      const process = await resolveCaller(world);
+      if (!process.ok) return process;
+      const isAtWork = (one: Process, liveness: Liveness | undefined): boolean =>
+        // A heartbeat is no event: a process that was heard of since is at work, even if it is quiet now.
+        liveness === 'alive' || (liveness !== 'dead' && liveness !== 'ended' && one.heartbeatAt >= before);
+      const isWorkedOn = (session: Session): boolean => {
+        const processes = [...session.processes.values()];
+        const looked = livenessOfAll(processes, host, caller.now);
+        return processes.some((one) => isAtWork(one, looked.get(one.id)));
       };
       const isStale = (session: Session): boolean =>
         isOpened(session) &&
         session.common.status === 'active' &&
         session.common.updatedAt < before &&
-        ![...session.processes.values()].some((process) => process.endedAt === null && isAtWork(process));
+        !isWorkedOn(session);
 
       const rows = await store.rows({ thorough: true });
       const stale = rows.filter((row) => row.status === 'active' && row.updatedAt < before);
@@ -56,7 +63,7 @@ unproved lists the closed sessions whose last files are there without a completi
             const session = loadedIn(sessions, key);
             if (!isStale(session)) continue;
             const reason = `nothing happened for ${days} days`;
-            const decided = decideFinish(session, { abort: true, reason, process: caller.process });
+            const decided = decideFinish(session, { abort: true, reason, process: process.value });
             if (decided.ok) events.set(key, decided.value);
           }
           return ok(events);

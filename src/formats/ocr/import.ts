@@ -2,7 +2,7 @@ import { kernelEvent, type DecidedEvent } from '../../kernel/event.ts';
 import type { HistoryItem as Item } from '../../kernel/history.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import type { FolderSession } from './folders.ts';
-import type { OcrKind, OcrSession } from './history.ts';
+import type { HistoryItem, OcrKind, OcrSession } from './history.ts';
 import type { OcrProcess } from './processes.ts';
 
 /** One session of the original as it can be taken over. */
@@ -16,6 +16,8 @@ export interface OcrImport {
   readonly taken: number;
   /** In the order of the times; `id` is the number of the original's event. */
   readonly items: readonly (Item & { readonly id: number | null })[];
+  /** Whether its kind is a guess: a session of that name and of another kind is then the one that it belongs to. */
+  readonly isGuess: boolean;
   readonly problems: readonly string[];
   /** What lies in its folder. */
   readonly files: readonly string[];
@@ -35,7 +37,9 @@ export const importOfRow = (
   branch: session.branch,
   source: `ocr ${session.id} ${session.startedAt}`,
   taken: session.lastEventId,
+  isGuess: false,
   items: [
+    ...unrecordedRounds(session.history[0]),
     ...session.history.map((item) => {
       if (item.what !== 'completed') return item;
       const payload = payloadOf(item.round, item.summary);
@@ -46,6 +50,17 @@ export const importOfRow = (
   problems: session.problems,
   files: files.slice(0, mostFiles),
 });
+
+/** The rounds before the first one that is on record: there were as many, and nothing says what became of them. */
+const unrecordedRounds = (first: HistoryItem | undefined): OcrImport['items'] =>
+  first?.what === 'round'
+    ? Array.from({ length: first.round - 1 }, (_, index) => ({
+        at: first.at,
+        id: null,
+        what: 'round',
+        round: index + 1,
+      }))
+    : [];
 
 /** A session that only its folder tells of: its rounds as far as they can be counted, closed, and never complete. */
 export const importOfFolder = (
@@ -70,6 +85,7 @@ export const importOfFolder = (
     branch: folder.branch,
     source: `ocr folder ${folder.id}`,
     taken: 0,
+    isGuess: folder.isGuess,
     items: [
       ...Array.from({ length: newest }, (_, index) => ({
         at: now,
@@ -90,9 +106,17 @@ export const importOfFolder = (
   };
 };
 
-/** What of an import is newer than what was taken before: all that follows the newest event that was. */
-export const newerItems = (items: OcrImport['items'], taken: number): OcrImport['items'] =>
-  items.slice(items.findLastIndex(({ id }) => id !== null && id <= taken) + 1);
+/**
+ * What of an import may be newer than what was taken before: all that follows the newest event that was, and whatever is
+ * told of processes, which have no events there. Without a newer event a row may still be closed; everything else was
+ * concluded from it before.
+ */
+export const newerItems = ({ items, taken }: OcrImport, before: number): OcrImport['items'] => {
+  const last = items.findLastIndex(({ id }) => id !== null && id <= before);
+  return items.filter(
+    ({ what }, index) => what === 'process' || (index > last && (taken > before || what === 'closed')),
+  );
+};
 
 const itemsOfProcess = (process: OcrProcess): OcrImport['items'] => {
   const {

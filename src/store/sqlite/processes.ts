@@ -21,7 +21,8 @@ export const selectProcesses = (database: Database, filter: ProcessFilter): read
   const clause = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   return database
     .all(`SELECT id, data, checksum, heartbeat_at FROM process${clause} ORDER BY rowid`, ...values)
-    .map(rowToProcess);
+    .map(rowToProcess)
+    .toSorted((a, b) => (a.startedAt === b.startedAt ? 0 : a.startedAt < b.startedAt ? -1 : 1));
 };
 
 /** Writes the rows of the processes that these events are about, from what the session says of them now. */
@@ -36,34 +37,41 @@ export const recordProcesses = (database: Database, session: Session, events: re
 
 /** Makes the rows of a session's processes anew, from a replay that knows all of them; answers whether any differed. */
 export const rebuildProcesses = (database: Database, session: Session): boolean => {
-  let changed = false;
+  if (processesAgree(database, session)) return false;
+  const heard = new Map(
+    database
+      .all('SELECT id, heartbeat_at FROM process WHERE session = ?', session.key)
+      .map((row) => [row['id'], row['heartbeat_at']]),
+  );
+  // All of them, so that those that started first come first, and none is left that no event knows.
+  database.run('DELETE FROM process WHERE session = ?', session.key);
   for (const process of session.processes.values()) {
-    const row = database.get('SELECT data, checksum, running FROM process WHERE id = ?', process.id);
-    const data = dataOf(process);
-    const same =
-      row !== undefined &&
-      row['data'] === data &&
-      row['checksum'] === checksum(data) &&
-      row['running'] === runningOf(process);
-    if (same) continue;
-    changed = true;
-    upsertProcess(database, process);
+    const kept = heard.get(process.id);
+    const isLater = typeof kept === 'string' && isTime(kept) && kept > process.heartbeatAt;
+    upsertProcess(database, isLater ? { ...process, heartbeatAt: kept } : process);
   }
-  return changed;
+  return true;
 };
 
 /** Whether the rows of a session's processes say what a replay says. */
 export const processesAgree = (database: Database, session: Session): boolean => {
-  const rows = database.all('SELECT id, data, checksum, running FROM process WHERE session = ?', session.key);
+  const rows = database.all(
+    'SELECT id, data, checksum, running, heartbeat_at FROM process WHERE session = ? ORDER BY rowid',
+    session.key,
+  );
+  const processes = [...session.processes.values()];
   return (
-    rows.length === session.processes.size &&
-    rows.every((row) => {
-      const process = session.processes.get(text(row, 'id'));
+    rows.length === processes.length &&
+    processes.every((process, index) => {
+      const row = rows[index];
+      const data = dataOf(process);
       return (
-        process !== undefined &&
-        row['data'] === dataOf(process) &&
-        row['checksum'] === checksum(dataOf(process)) &&
-        row['running'] === runningOf(process)
+        row !== undefined &&
+        row['id'] === process.id &&
+        row['data'] === data &&
+        row['checksum'] === checksum(data) &&
+        row['running'] === runningOf(process) &&
+        isTime(row['heartbeat_at'])
       );
     })
   );
@@ -78,7 +86,7 @@ const upsertProcess = (database: Database, process: Process): void => {
   database.run(
     `INSERT INTO process (id, session, running, data, checksum, heartbeat_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET session = excluded.session, running = excluded.running, data = excluded.data,
-       checksum = excluded.checksum, heartbeat_at = max(heartbeat_at, excluded.heartbeat_at)`,
+       checksum = excluded.checksum, heartbeat_at = excluded.heartbeat_at`,
     process.id,
     process.session,
     runningOf(process),
@@ -93,9 +101,15 @@ const runningOf = (process: Process): number => (process.endedAt === null ? 1 : 
 /** What the events say: everything but the heartbeat. */
 const dataOf = (process: Process): string => JSON.stringify({ ...process, heartbeatAt: undefined });
 
+/** Whether a heartbeat is a time as they are written: another one could not be compared. */
+const isTime = (value: unknown): boolean =>
+  typeof value === 'string' &&
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(value) &&
+  !Number.isNaN(Date.parse(value));
+
 const rowToProcess = (row: Row): Process => {
   const data = text(row, 'data');
-  if (checksum(data) !== number(row, 'checksum')) {
+  if (checksum(data) !== number(row, 'checksum') || !isTime(row['heartbeat_at'])) {
     throw new StoreFailure(
       refuse('damaged', `What the store says of the process ${text(row, 'id')} was damaged.`, {
         hint: 'stint rebuild',

@@ -16,6 +16,7 @@ import { test, type TestContext } from 'node:test';
 import type { Kind } from '../../kernel/kind.ts';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { kinds as builtin } from '../../kinds/registry.gen.ts';
+import { ok } from '../../lib/result.ts';
 import { testStore } from '../contract.ts';
 import { schemaVersion } from '../migrations.ts';
 import { openSqliteStore } from './store.ts';
@@ -154,4 +155,103 @@ test('a link to nothing in the place of the store is named, and nothing is made 
     assert.equal(failure(() => openSqliteStore(join(folder, 'stint.db'), kinds, { create })).refusal.code, 'damaged');
   }
   assert.equal(existsSync(join(folder, 'outside.db')), false);
+});
+
+/** A store with a session and three processes of it, one of which was heard of later; and the file to spoil. */
+const withProcesses = async (t: TestContext) => {
+  const path = join(folderOf(t), 'stint.db');
+  const store = openSqliteStore(path, kinds, { create: true });
+  t.after(store.close);
+  const started = (id: string) => ({
+    type: 'ProcessStarted',
+    v: 1,
+    data: { process: id, kind: 'instance', host: 'desk' },
+  });
+  const outcome = await store.commit({
+    keys: ['review:a'],
+    guards: [],
+    origin: { now: '2026-03-17T10:00:00.000Z', actor: 'ana', place: 'here', cause: 'c' },
+    request: { id: 'c', verb: 'begin', digest: '', given: false },
+    journalOnly: false,
+    expectRevision: undefined,
+    dryRun: false,
+    decide: () =>
+      ok(
+        new Map([
+          [
+            'review:a',
+            [
+              { type: 'SessionOpened', v: 1, data: { branch: null, worktree: 'main' } },
+              ...['p1', 'p2', 'p3'].map(started),
+            ],
+          ],
+        ]),
+      ),
+    answer: () => ({}),
+  });
+  assert.ok(outcome.ok);
+  await store.beat('p2', '2026-03-17T11:00:00.000Z');
+  const spoil = (sql: string): void => {
+    const database = new DatabaseSync(path);
+    database.exec(sql);
+    database.close();
+  };
+  return { store, spoil, before: await store.processes({}) };
+};
+
+test('a damaged row of a process is refused by its name, found, and made anew with its heartbeat', async (t) => {
+  for (const [what, sql] of [
+    ['data', `UPDATE process SET data = replace(data, 'instance', 'utility') WHERE id = 'p2'`],
+    ['data', `UPDATE process SET data = '' WHERE id = 'p2'`],
+    ['checksum', `UPDATE process SET checksum = checksum + 1 WHERE id = 'p2'`],
+  ] as const) {
+    const { store, spoil, before } = await withProcesses(t);
+    spoil(sql);
+    await assert.rejects(
+      async () => store.processes({}),
+      (error) => {
+        assert.ok(error instanceof StoreFailure);
+        assert.deepEqual([error.refusal.code, error.refusal.hint], ['damaged', 'stint rebuild']);
+        assert.equal(error.refusal.message, 'What the store says of the process p2 was damaged.');
+        return true;
+      },
+      what,
+    );
+    assert.deepEqual(await store.verify(), [
+      { subject: 'review:a', problem: 'its processes differ from its events', fix: 'stint rebuild --session review:a' },
+    ]);
+    assert.deepEqual(await store.rebuild('review:a'), ok(true), what);
+    assert.deepEqual(await store.processes({}), before, what);
+    assert.deepEqual(await store.verify(), []);
+    assert.deepEqual(await store.rebuild('review:a'), ok(false));
+  }
+});
+
+test('a heartbeat that is no time is refused, and forgotten by a rebuild', async (t) => {
+  for (const heartbeat of ['', 'soon', '2026-03-17', '9999', '2026-99-99T99:99:99.999Z']) {
+    const { store, spoil, before } = await withProcesses(t);
+    spoil(`UPDATE process SET heartbeat_at = '${heartbeat}' WHERE id = 'p1'`);
+    await assert.rejects(async () => store.processes({ id: 'p1' }), /process p1/);
+    assert.equal((await store.verify()).length, 1, heartbeat);
+    assert.deepEqual(await store.rebuild('review:a'), ok(true));
+    assert.deepEqual(await store.processes({}), before);
+  }
+});
+
+test('rows of processes that are lost, that no event knows, or that are marked wrongly are made right, in their order', async (t) => {
+  for (const sql of [
+    `DELETE FROM process WHERE id = 'p1'`,
+    `DELETE FROM process WHERE id IN ('p1', 'p3')`,
+    `UPDATE process SET running = 0 WHERE id = 'p1'`,
+    `INSERT INTO process SELECT 'p9', session, running, data, checksum, heartbeat_at FROM process WHERE id = 'p1'`,
+    `UPDATE process SET id = 'p9' WHERE id = 'p3'`,
+    `UPDATE process SET rowid = 99 WHERE id = 'p1'`,
+  ]) {
+    const { store, spoil, before } = await withProcesses(t);
+    spoil(sql);
+    assert.equal((await store.verify()).length, 1, sql);
+    assert.deepEqual(await store.rebuild('review:a'), ok(true), sql);
+    assert.deepEqual(await store.processes({}), before, sql);
+    assert.deepEqual(await store.verify(), []);
+  }
 });

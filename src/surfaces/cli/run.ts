@@ -1,3 +1,4 @@
+import { textAt } from '../../kernel/answer.ts';
 import type { Kind } from '../../kernel/kind.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { Verb, VerbRefusal } from '../../kernel/verb.ts';
@@ -6,8 +7,8 @@ import { isJsonObject } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
 import type { Terminal } from '../tui/terminal.ts';
-import { isDamage, openRemains, openWorkplace, runVerb, type OpenStore, type Workplace } from '../world.ts';
-import { parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
+import { isDamage, openWorkplace, runVerb, type OpenStore, type Workplace } from '../world.ts';
+import { namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
 /** What the command line is run with; everything that comes from outside the process. */
@@ -16,7 +17,10 @@ export interface Surroundings {
   /** The working directory; undefined where it is gone. */
   readonly cwd: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The verbs that are at hand. */
   readonly verbs: readonly Verb[];
+  /** All verbs, where not all are at hand. */
+  readonly more?: () => Promise<readonly Verb[]>;
   readonly kinds: readonly Kind[];
   readonly version: string;
   readonly now: () => string;
@@ -30,7 +34,8 @@ export interface Surroundings {
 
 /** Runs one command line and answers its exit code. */
 export const runCommandLine = async (surroundings: Surroundings): Promise<number> => {
-  const { argv, verbs } = surroundings;
+  const { argv, more } = surroundings;
+  const verbs = more === undefined || namesOne(surroundings.verbs, argv) ? surroundings.verbs : await more();
   const json = wantsJson(argv);
   const request = parseCommandLine(verbs, argv);
   if (!request.ok) return refused({ refusal: request.error }, json);
@@ -72,7 +77,10 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
         printJson({ ...answer, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }, undefined);
       else if (screen !== undefined)
         print(1, `${screen.frame(answer, { columns: terminal?.columns() ?? Number.POSITIVE_INFINITY, colour })}\n`);
-      else if (!line.flags.quiet) printText(withRemarks(line.verb.text(answer), answer), surroundings.colour);
+      else if (!line.flags.quiet) {
+        if (line.prints === undefined) printText(withRemarks(line.verb.text(answer), answer), surroundings.colour);
+        else printText(textAt(answer, line.prints), surroundings.colour);
+      }
       return 0;
     }
   }
@@ -110,7 +118,10 @@ const runLine = async (
   };
   const opened = openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named', open);
   // What is left of a damaged store can be read.
-  const left = opened.ok || !verb.cares || !isDamage(opened.error) ? opened : await openRemains(location, opened.error);
+  const left =
+    opened.ok || !verb.cares || !isDamage(opened.error)
+      ? opened
+      : (await import('../care.ts')).openRemains(location, opened.error);
   // Where nothing is left there is nothing to read: only who looks after the store goes on.
   const isEmpty = left.ok && left.value.damage?.sessions.length === 0 && verb.access === 'reads';
   const workplace = isEmpty ? opened : left;

@@ -136,6 +136,73 @@ test('a terminal that is too low is told how many lines do not fit', () => {
   assert.equal(renderFrame(answer(session), { ...plain, rows: 0 }), `... ${whole.length} more lines`);
 });
 
+const process = (called: string, more: JsonObject = {}): JsonObject => ({
+  called,
+  status: 'running',
+  liveness: 'unknown',
+  phase: null,
+  host: 'desk',
+  here: true,
+  last_heartbeat_at: '2026-03-17T12:30:00.000Z',
+  ...more,
+});
+
+test('who works stands under its step, else under the current one, with whether it lives and since when nothing was heard', () => {
+  const working = {
+    ...session,
+    activity: 'running',
+    activity_since: null,
+    processes: [
+      process('lead', { liveness: 'alive' }),
+      process('gone', { status: 'crashed', liveness: 'ended' }),
+      process('security-1', { phase: 'three', liveness: 'quiet' }),
+      process('見-2', { phase: 'no step', host: 'build-b', here: false }),
+    ],
+  };
+  const lines = renderFrame(answer(working), plain).split('\n');
+  assert.equal(lines[1], 'active, try 2, running 1:02:05, last change 00:05 ago');
+  assert.deepEqual(lines.slice(4, -6), [
+    '[x] one    Do what one says',
+    '      not there: notes.md',
+    '[>] two    Do what two says',
+    '      first.md   findings 2',
+    '      見出し.md  findings ?',
+    '      2 of at least 3 reports',
+    '      lead  alive',
+    '      見-2  unknown on build-b',
+    '[ ] three  Do what three says',
+    '      security-1  quiet, last heard of 2026-03-17T12:30:00.000Z',
+  ]);
+});
+
+test('where no step is being done, who works stands below all of them', () => {
+  const working = { ...session, steps: [step('one', 'done')], processes: [process('lead', { liveness: 'alive' })] };
+  const lines = renderFrame(answer(working), plain).split('\n');
+  assert.deepEqual(lines.slice(3, 8), [
+    '',
+    '[x] one  Do what one says',
+    '      lead  alive',
+    '',
+    'try 1: REDO, blocker 1',
+  ]);
+});
+
+test('a session on which nobody works any more is not called running, and says since when', () => {
+  for (const activity of ['interrupted', 'quiet']) {
+    const left = { ...session, activity, activity_since: '2026-03-17T12:40:00.000Z', earlier: [] };
+    assert.equal(
+      renderFrame(answer(left), { ...plain, columns: 200 }).split('\n')[1],
+      `active, ${activity} since 2026-03-17T12:40:00.000Z, open 1:02:05, last change 00:05 ago`,
+    );
+    assert.match(
+      renderFrame(answer(left, left), { ...plain, columns: 200 }),
+      new RegExp(`^task:a  active, ${activity} since 2026-03-17T12:40:00.000Z, open 1:02:05$`, 'm'),
+    );
+    const closed = { ...left, status: 'closed', outcome: 'aborted', running: false };
+    assert.doesNotMatch(renderFrame(answer(closed), plain), /since/);
+  }
+});
+
 test('colours add to a frame and change nothing of it', () => {
   const coloured = renderFrame(answer(session), { ...plain, colour: true });
   assert.match(coloured, /^\u001b\[1mstint progress/);
@@ -195,6 +262,23 @@ const anySession = fc.record(
     done: numbers,
     total: numbers,
     running: fc.boolean(),
+    activity: fc.oneof(texts, fc.constantFrom('running', 'quiet', 'interrupted', 'none')),
+    activity_since: fc.option(texts),
+    processes: fc.array(
+      fc.record(
+        {
+          called: texts,
+          status: fc.oneof(texts, fc.constant('running')),
+          liveness: fc.oneof(texts, fc.constantFrom('alive', 'quiet', 'dead', 'unknown')),
+          phase: fc.option(texts),
+          host: texts,
+          here: fc.boolean(),
+          last_heartbeat_at: fc.option(texts),
+        },
+        { requiredKeys: [] },
+      ),
+      { maxLength: 3 },
+    ),
     elapsed_ms: numbers,
     since_update_ms: numbers,
     cycle: fc.option(fc.record({ label: texts, completed_at: fc.option(texts) })),

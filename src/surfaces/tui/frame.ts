@@ -97,7 +97,8 @@ const sessionLines = (session: JsonObject, columns: number): readonly Line[] => 
     { text: [...factsOf(session), ...sinceOf(session)].join(', '), hang: 2 },
     { text: barText(session, columns) },
     ...(steps.length === 0 ? [] : [blank]),
-    ...steps.flatMap((step) => stepLines(step, nameWidth, folder)),
+    ...steps.flatMap((step) => [...stepLines(step, nameWidth, folder), ...processLines(workersOf(session, step))]),
+    ...processLines(workersOf(session, undefined)),
     blank,
     ...resultLines(session),
     ...labelled('missing', textsAt(session, 'missing').join('; ')),
@@ -110,15 +111,46 @@ const sessionLines = (session: JsonObject, columns: number): readonly Line[] => 
 const labelled = (label: string, text: string): readonly Line[] =>
   text === '' ? [] : [{ text: `${label}: ${text}`, hang: 2 }];
 
+/** Those that are on record as running and work on a step: the one that they name, else the current one; else on none. */
+const workersOf = (session: JsonObject, step: JsonObject | undefined): readonly JsonObject[] => {
+  const steps = objectsAt(session, 'steps');
+  const current = steps.find((one) => one['state'] === 'current');
+  return objectsAt(session, 'processes').filter((process) => {
+    const named = steps.find((one) => textAt(one, 'name') === textAt(process, 'phase'));
+    return textAt(process, 'status') === 'running' && (named ?? current) === step;
+  });
+};
+
+/** Who works, and whether it lives; since when nothing was heard of it, where that says something. */
+const processLines = (processes: readonly JsonObject[]): readonly Line[] => {
+  const names = processes.map((process) => clean(textAt(process, 'called')));
+  const width = Math.min(40, Math.max(0, ...names.map(displayWidth)));
+  return processes.map((process, index): Line => {
+    const liveness = textAt(process, 'liveness');
+    const isSilent = liveness === 'dead' || liveness === 'quiet';
+    const where = process['here'] === false ? ` on ${clean(textAt(process, 'host'))}` : '';
+    const since = isSilent ? `, last heard of ${textAt(process, 'last_heartbeat_at')}` : '';
+    return {
+      text: `      ${padEnd(names[index] ?? '', width)}  ${liveness}${where}${since}`,
+      hang: 8,
+      ...(isSilent ? { style: 'yellow' as const } : {}),
+    };
+  });
+};
+
 /** State, round and time, as far as they are known. */
 const factsOf = (session: JsonObject): readonly string[] => {
+  const activity = textAt(session, 'activity');
+  // Nobody works on it, as far as can be seen: it is open, and that is all.
+  const isLeft = session['running'] === true && (activity === 'interrupted' || activity === 'quiet');
   const outcome = textAt(session, 'outcome');
   const reason = textAt(session, 'reason');
   const cycle = textAt(objectAt(session, 'cycle'), 'label');
   return [
     `${outcome === '' ? textAt(session, 'status') : outcome}${reason === '' ? '' : ` (${reason})`}`,
+    ...(isLeft ? [`${activity} since ${textAt(session, 'activity_since')}`] : []),
     ...(objectsAt(session, 'earlier').length > 0 ? [cycle] : []),
-    `${session['running'] === true ? 'running' : 'took'} ${clockText(numberAt(session, 'elapsed_ms'))}`,
+    `${isLeft ? 'open' : session['running'] === true ? 'running' : 'took'} ${clockText(numberAt(session, 'elapsed_ms'))}`,
   ].filter((fact) => fact !== '');
 };
 
