@@ -149,7 +149,7 @@ export const resolveProcess = async (
 ): Promise<Result<Process, Refusal>> => {
   const id = given ?? world.caller.process;
   if (id === undefined) {
-    return err(refuse('usage', 'It is not said which process.', { expected: 'its id, or STINT_PROCESS' }));
+    return err(refuse('usage', 'No process is named.', { expected: 'the id of a process, or STINT_PROCESS' }));
   }
   const [exact] = await world.store.processes({ id });
   if (exact !== undefined) return ok(exact);

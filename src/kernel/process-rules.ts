@@ -65,7 +65,7 @@ export const decideBind = (process: Process, vendorSession: string): Result<read
   if (process.vendorSession === vendorSession) return ok([]);
   if (process.vendorSession !== null) {
     return err(
-      refuse('conflict', `The process ${process.id} is bound to ${process.vendorSession} already.`, {
+      refuse('conflict', `The process ${process.id} is already bound to ${process.vendorSession}.`, {
         expected: 'the same id, or another process',
       }),
     );
@@ -88,7 +88,7 @@ export const decideEnd = (
           refuse(
             'conflict',
             `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}${process.exitCode === null ? '' : `, exit code ${process.exitCode}`}.`,
-            { expected: 'what was said of its end already' },
+            { expected: 'the end that is on record, or none' },
           ),
         );
   }
@@ -132,8 +132,8 @@ const cascaded = (dependent: Process, heardOfAt?: string): DecidedEvent =>
 export const refuseEnded = (process: Process): Refusal =>
   refuse('illegal-transition', `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}.`, {
     expected: 'a process that runs',
-    legal: [`stint process start --session ${process.session}`],
-    hint: `stint process start --session ${process.session}`,
+    legal: [`stint process start --kind ${process.kind} --session ${process.session}`],
+    hint: `stint process start --kind ${process.kind} --session ${process.session}`,
   });
 
 /** A process of a session after a commit, as it is shown. */

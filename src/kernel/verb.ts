@@ -172,7 +172,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     const contradiction = definition.contradiction?.(parsed.output);
     return contradiction === undefined
       ? ok(parsed.output)
-      : err(refuse('usage', `${definition.name}: ${contradiction}`, { hint: `stint ${definition.name} --help` }));
+      : err(refuse('usage', `${definition.name}: ${contradiction}.`, { hint: `stint ${definition.name} --help` }));
   };
 
   const write = async (

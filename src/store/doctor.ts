@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
-import { flag, sessionField } from '../kernel/fields.ts';
+import { flag, sessionFilter } from '../kernel/fields.ts';
 import type { Care, Finding } from '../kernel/ports.ts';
 import { refuse } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
@@ -16,9 +16,9 @@ export const doctor = defineVerb({
   summary: 'Verify the store, and bring back what was damaged.',
   details: `Checks the store file itself, every session's hash chain, that rows, views and snapshots are what the events say, and that the mirror files are the newest versions. Without --fix nothing changes. Exits 6 with its findings when something is not as it should be, 14 when the store cannot be used at all.
 
---fix makes projections and mirrors anew where that is enough. Where the file, its log or a chain is damaged, or the store is gone, it makes the store anew: from the pages that can still be read, from the newest rolling copy (see the guide on recovery) and, where nothing else is left, from the mirrors. Of each session the longest chain of events that holds together is taken, and what is not known of it any more is put on its record. The damaged files are kept beside the store under a name of their own; nothing is deleted. Exits 0 when the store is sound afterwards, and says what is lost for good.`,
+--fix makes projections and mirrors anew where that is enough. Where the file, its log or a chain is damaged, or the store is gone, it makes the store anew: from the pages that can still be read, and from the newest rolling copy (see the guide on recovery). Of each session the longest chain of events that holds together is taken, and what is not known of it any more is put on its record. The damaged files are kept beside the store under a name of their own; nothing is deleted. Exits 0 when the store is sound afterwards, and says what is lost for good.`,
   examples: ['stint doctor', 'stint doctor --json', 'stint doctor --fix'],
-  input: v.strictObject({ session: sessionField, fix: flag('Bring back what can be brought back.') }),
+  input: v.strictObject({ session: sessionFilter, fix: flag('Bring back what can be brought back.') }),
   cares: true,
   contradiction: ({ session, fix }) =>
     session !== undefined && fix === true
@@ -36,6 +36,7 @@ export const doctor = defineVerb({
       if (!rebuilt.ok) return rebuilt;
       const verdict = await examine(after, undefined);
       const done = {
+        damage: [...damageOf(world, first)],
         restored: (repaired?.damage.sessions ?? []).map(({ key, events, flaw, source }) => ({
           session: key,
           events,
@@ -58,6 +59,7 @@ export const doctor = defineVerb({
     return [
       `${healthyText}: ${counted(answer, 'session')}, ${counted(answer, 'event')} in ${textAt(answer, 'store')}`,
       ...linesOf(answer, 'findings', (one) => [textAt(one, 'subject'), textAt(one, 'problem'), textAt(one, 'fix')]),
+      ...textsAt(answer, 'damage').map((problem) => `it was: ${problem}`),
       ...linesOf(answer, 'restored', (one) => [
         textAt(one, 'session'),
         `restored from the ${textAt(one, 'source')}: ${counted(one, 'event')}`,
@@ -74,6 +76,12 @@ const linesOf = (answer: JsonObject, key: string, rowOf: (one: JsonObject) => re
   const rows = objectsAt(answer, key).map(rowOf);
   return rows.length === 0 ? [] : [table(rows)];
 };
+
+/** What was wrong, as sentences: with the store as a whole, where that is known, else with its parts. */
+const damageOf = ({ care: { damage } }: World, findings: readonly Finding[]): readonly string[] =>
+  damage !== undefined
+    ? [damage.refusal.message]
+    : findings.flatMap(({ subject, problem, isDamage }) => (isDamage === true ? [`${subject}: ${problem}`] : []));
 
 /** The care of a store that was just repaired. */
 const healthy: Care = { damage: undefined, repair: async () => undefined };

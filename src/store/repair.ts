@@ -108,7 +108,7 @@ const flawOf = ({ certain, lost, expected, events }: SalvagedSession): string | 
   if (expected !== null && expected > events.length)
     return `the events from ${events.length + 1} to ${expected} are lost`;
   if (lost !== null) return `the events from ${lost.fromSeq} on are lost (${lost.reason})`;
-  return 'whether it had later events is not known: its row is lost';
+  return `whether it had events behind ${events.length} is not known: its row is lost`;
 };
 
 const uniqueBy = <Value>(values: readonly Value[], keyOf: (value: Value) => string): readonly Value[] => [

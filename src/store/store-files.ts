@@ -70,11 +70,11 @@ export const refuseMissing = (files: StoreFiles, size: number | undefined): Refu
   if (copy === undefined && size === undefined && !traces.some(holdsFolders)) return undefined;
   return refuse(
     'damaged',
-    `The store ${path} is ${size === undefined ? 'gone' : 'empty'}, and it was here. ${
+    `The store ${path} is ${size === undefined ? 'gone' : 'empty'}; it was here before. ${
       copy === undefined ? 'There is no copy of it.' : `There is a copy of ${copy.at}.`
     }`,
     {
-      expected: `the store ${id}`,
+      expected: `the store whose id stands in ${idFile}`,
       hint: 'stint doctor --fix',
       legal: ['stint doctor --fix', `rm ${idFile} (to begin with an empty store)`],
     },

@@ -1,9 +1,11 @@
-import { join } from 'node:path';
-import type { Damage } from '../kernel/ports.ts';
+import { dirname, join } from 'node:path';
+import { StoreFailure, type Damage } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { World } from '../kernel/verb.ts';
 import { ok, type Result } from '../lib/result.ts';
 import { keepCopy } from '../store/copies.ts';
+import { prepareFolder } from '../store/place.ts';
+import { refuseFolder } from '../store/places.ts';
 import {
   describeRemains,
   gatherRemains,
@@ -60,6 +62,9 @@ export const keepCopyOf = async ({ store, files: { copies, idFile }, now }: Work
 export const repair = async (workplace: Workplace): ReturnType<World['care']['repair']> => {
   const { files: storeFiles, kinds, now } = workplace;
   if (workplace.damage === undefined) await workplace.store.close();
+  // The folder may be gone with the store.
+  const prepared = storeFiles.idFile === undefined ? ok(undefined) : prepareFolder(dirname(storeFiles.path));
+  if (!prepared.ok) throw new StoreFailure(refuseFolder(prepared.error));
   const repaired = repairStore(storeFiles, kinds, now(), () => isDamagedStore(storeFiles, kinds));
   if (repaired === undefined) return undefined;
   const store = openSqliteStore(storeFiles.path, kinds, { create: true, anyFileSystem: true });

@@ -24,11 +24,12 @@ export const refuseVerb = (known: readonly Verb[], name: string, line = name): R
   const [first = ''] = name.split(' ');
   const group = names.filter((one) => one.startsWith(`${first} `));
   const legal = group.length > 0 ? group : known.map((verb) => verb.name);
-  const near = [...nearest(name, legal), ...(line === name ? [] : nearest(line, names))];
+  const isAlone = group.length > 0 && first === name;
+  const near = isAlone ? [] : [...nearest(name, legal), ...(line === name ? [] : nearest(line, names))];
   return refuse(
     'usage',
-    group.length > 0 && first === name
-      ? `${name} needs to know what to do.`
+    isAlone
+      ? `${name} alone is no verb; a second word says what to do.`
       : `There is no verb ${JSON.stringify(truncate(name, 60))}.`,
     { legal, candidates: [...new Set(near)], hint: group.length > 0 ? `stint help ${first}` : 'stint --help' },
   );

@@ -156,7 +156,7 @@ export interface CallOptions {
 
 /**
  * Runs a verb and brings the mirrors up to date, on every surface the same way. Warnings (a mirror that could not be
- * written) never fail a verb. A verb that reads and meets damage reads what is left of the store.
+ * written) never fail a verb. A verb that reads, or that looks after the store, and meets damage goes on with what is left.
  */
 export const runVerb = async (
   workplace: Workplace,
@@ -187,10 +187,13 @@ export const runVerb = async (
     care: { damage, repair: async () => (await import('./care.ts')).repair(workplace) },
   };
   const result = await attempt(call, world, payload);
-  if (!result.ok && verb.access === 'reads' && damage === undefined && isDamage(result.error.refusal)) {
+  const goesOn = verb.access === 'reads' || verb.cares;
+  // A verdict with its report is an answer, not something that got in its way.
+  const isStopped = !result.ok && result.error.report === undefined && isDamage(result.error.refusal);
+  if (isStopped && goesOn && damage === undefined) {
     await store.close();
     const left = (await import('./care.ts')).remainsOf(workplace, result.error.refusal);
-    if ((left.damage?.sessions.length ?? 0) > 0) return runVerb(left, verb, call, payload, options);
+    if (verb.cares || (left.damage?.sessions.length ?? 0) > 0) return runVerb(left, verb, call, payload, options);
   }
   if (!result.ok) return result;
   const { answer, sessions } = result.value;

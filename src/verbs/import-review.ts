@@ -80,10 +80,14 @@ const readTree = async (world: World, given: string | undefined): Promise<Result
   );
   if (folder === undefined) {
     return err(
-      refuse('not-found', `There is no Open Code Review folder: neither data/ocr.db nor sessions/ is there.`, {
-        expected: given === undefined ? '.ocr in this checkout, or its path' : `${given} or .ocr in it`,
-        hint: 'stint import review PATH',
-      }),
+      refuse(
+        'not-found',
+        `There is no Open Code Review folder: ${given ?? `${places.here.root}/.ocr`} holds neither data/ocr.db nor sessions/.`,
+        {
+          expected: 'a folder .ocr, or the folder that holds it',
+          hint: 'stint import review PATH',
+        },
+      ),
     );
   }
   const database = `${folder}/data/ocr.db`;

@@ -13,7 +13,7 @@ import { textAt } from '../kernel/answer.ts';
 export const processStart = defineVerb({
   name: 'process start',
   summary: 'Record a process that works on the session.',
-  details: `Answers its id. A supervisor owns the work: when it is found dead, the instances that name it with --parent, or that started while it was the newest one that ran, end with it. Without a supervisor an instance stands for itself.
+  details: `Answers its id, and nothing else. A supervisor owns the work: when it is found dead, the instances that name it with --parent, or that started while it was the newest one that ran, end with it. Without a supervisor an instance stands for itself.
 
 --pid is what tells later, on this machine, that the process is gone; leave it out where no pid lasts as long as the work (the pid of a single command or of the shell around it says nothing). Give the process its id in STINT_PROCESS: finish then spares it, and next actions are computed without it.`,
   examples: [
@@ -79,5 +79,6 @@ export const processStart = defineVerb({
       });
     },
   },
-  text: (answer) => `${textAt(answer, 'id')}  ${textAt(answer, 'kind')} of ${textAt(answer, 'session')}`,
+  // Alone, so that a shell can keep it.
+  text: (answer) => textAt(answer, 'id'),
 });

@@ -81,7 +81,7 @@ export const processSweep = defineVerb({
       textAt(process, 'notes'),
     ]);
     const left = objectsAt(answer, 'left').map((one) => ['left', textAt(one, 'session'), textAt(one, 'reason')]);
-    if (swept.length + left.length === 0) return 'nobody is dead';
+    if (swept.length + left.length === 0) return 'no process is known to be dead';
     return [swept, left].flatMap((rows) => (rows.length === 0 ? [] : [table(rows)])).join('\n');
   },
 });

@@ -109,7 +109,8 @@ export const openDatabase = (path: string, options: OpenOptions): Database => {
     try {
       const { commit, value } = body();
       if (commit) {
-        const isFresh = commits === 0 && options.onFreshLog !== undefined && logSize() === 0;
+        // The first commit of a process, or the one behind a migration, which leaves an empty log.
+        const isFresh = commits <= 1 && options.onFreshLog !== undefined && logSize() === 0;
         patiently(() => connection.exec('COMMIT'));
         commits += 1;
         if (isFresh) options.onFreshLog?.(database);

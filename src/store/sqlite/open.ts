@@ -181,6 +181,7 @@ const checkLog = (database: Database): void => {
     log = describeLog(readFileSync(`${path}-wal`));
   }
   if (!log.broken) return;
+  leftOpen.add(database);
   throw new StoreFailure(
     refuseDamaged(
       path,
@@ -188,6 +189,12 @@ const checkLog = (database: Database): void => {
     ),
   );
 };
+
+/**
+ * Connections to stores whose log is broken. Whoever is the last to close one would have SQLite delete the log, with all
+ * that can still be read in it; and what nothing refers to any more is closed by the garbage collector.
+ */
+const leftOpen = new Set<Database>();
 
 /** Sizes of the parts of a log (https://www.sqlite.org/fileformat2.html, 4.1 and 4.2), and of our pages. */
 const logHeader = 32;
@@ -215,7 +222,7 @@ const checkTip = (database: Database): void => {
   throw new StoreFailure(
     refuseDamaged(
       path,
-      `its log ${basename(path)}-wal is gone, and with it everything from event number ${tip} of the store on`,
+      `its log ${basename(path)}-wal is gone, and with it at least the events from number ${tip} of the store on`,
     ),
   );
 };

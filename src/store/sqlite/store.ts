@@ -34,7 +34,7 @@ import {
   unreadableOf,
   type StoredSession,
 } from '../rows.ts';
-import type { Database } from './database.ts';
+import { openDatabase, type Database } from './database.ts';
 import {
   brokenChain,
   eachEvent,
@@ -111,6 +111,10 @@ export const createSqliteStore = (
     beat: async (id, at) => database.write(() => ({ commit: true, value: beatProcess(database, id, at) })),
     copyTo: async (target) => {
       database.run('VACUUM INTO ?', target);
+      // What is put back by hand is to be a store like any other: the mode is part of the file.
+      const copy = openDatabase(target, { readOnly: false });
+      copy.exec('PRAGMA journal_mode = WAL');
+      copy.close();
       return true;
     },
     close: async () => database.close(),
