@@ -526,11 +526,13 @@ test('help --json and the help of a verb name every alias with its flags', (cont
     'session end-instance': ['process end', { status: 'outcome' }],
     'session list': ['process list', { workflow: 'session' }],
   });
-  for (const [name, [verb]] of Object.entries(aliases)) {
-    const { stdout, status } = world.run(...name.split(' '), '--help');
-    assert.equal(status, 0);
-    assert.equal(stdout, world.run('help', ...String(verb).split(' ')).stdout);
-    assert.match(stdout, new RegExp(`also called: .*\\b${name}\\b`));
+  for (const { name: verb, aliases: names } of verbs) {
+    for (const { name } of names) {
+      const { stdout, status } = world.run(...name.split(' '), '--help');
+      assert.equal(status, 0);
+      assert.equal(stdout, world.run('help', ...verb.split(' ')).stdout);
+      assert.match(stdout, new RegExp(`also called: .*\\b${name}\\b`));
+    }
   }
 });
 

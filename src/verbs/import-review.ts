@@ -10,6 +10,7 @@ import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { isOpened, type Session } from '../kernel/session.ts';
 import { cleanJson, defineVerb, type World } from '../kernel/verb.ts';
 import { planFolders, type FolderPlan } from '../formats/ocr/folders.ts';
+import { shownText } from '../formats/ocr/row-values.ts';
 import { readHistory, type OcrHistory } from '../formats/ocr/history.ts';
 import { importOfFolder, importOfRow, newerItems, type OcrImport } from '../formats/ocr/import.ts';
 import { metaFileOf, readMeta } from '../formats/ocr/meta.ts';
@@ -239,7 +240,7 @@ const orderOf = (world: World, tree: CleanTree): Order<JsonObject> => {
         ignored: [
           ...tree.history.sessions
             .filter(({ id }) => nameProblem(id) !== undefined)
-            .map(({ id }) => ({ id, reason: nameProblem(id) ?? '' })),
+            .map(({ id }) => ({ id: shownText(id, 200), reason: nameProblem(id) ?? '' })),
           ...tree.folders.ignored.map(({ id, reason }) => ({ id, reason })),
         ],
         unlinked_executions: tree.history.unlinkedExecutions,

@@ -45,7 +45,7 @@ export const importOfRow = (
       const payload = payloadOf(item.round, item.summary);
       return payload === undefined ? item : { ...item, payload };
     }),
-    ...session.processes.flatMap(itemsOfProcess),
+    ...session.processes.flatMap((process) => itemsOfProcess(process, session.history[0]?.at ?? session.startedAt)),
   ].toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1)),
   problems: session.problems,
   files: files.slice(0, mostFiles),
@@ -118,20 +118,14 @@ export const newerItems = ({ items, taken }: OcrImport, before: number): OcrImpo
   );
 };
 
-const itemsOfProcess = (process: OcrProcess): OcrImport['items'] => {
-  const {
-    id: process_,
-    vendor,
-    vendorSessionId,
-    persona,
-    instance,
-    name,
-    model,
-    pid,
-    startedAt,
-    endedAt,
-    note,
-  } = process;
+/**
+ * What a process did, not before its session was begun: who is linked to it later may have started earlier, and the session
+ * would begin with them. The times of the original are whole seconds in one place and exact in another, so that an end may
+ * seem to lie before its start.
+ */
+const itemsOfProcess = (process: OcrProcess, begun: string): OcrImport['items'] => {
+  const { id: process_, vendor, vendorSessionId, persona, instance, name, model, pid, endedAt, note } = process;
+  const startedAt = latest(process.startedAt, begun);
   const item = (at: string, event: DecidedEvent): OcrImport['items'][number] => ({
     at,
     id: null,
@@ -155,7 +149,7 @@ const itemsOfProcess = (process: OcrProcess): OcrImport['items'] => {
       ? []
       : [
           item(
-            endedAt,
+            latest(endedAt, startedAt),
             kernelEvent('ProcessEnded', {
               process: process_,
               outcome: process.outcome ?? 'crashed',
@@ -165,3 +159,5 @@ const itemsOfProcess = (process: OcrProcess): OcrImport['items'] => {
         ]),
   ];
 };
+
+const latest = (some: string, other: string): string => (some > other ? some : other);
