@@ -169,7 +169,7 @@ for (const version of ocrVersions) {
       [
         ['review:done', 'imported', 'completed', 'complete (8/8), round 1', []],
         ['review:open', 'imported', 'active', 'reviews (4/8), round 2', []],
-        ['map:mapped', 'imported', 'completed', 'complete (6/6), map_run 1', []],
+        ['map:mapped', 'imported', 'completed', 'complete (6/6), map run 1', []],
       ],
     );
     const before = dumpStore(world);
