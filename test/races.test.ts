@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { completeAtOnce, writeNotes } from './support/campaigns.ts';
+import { startProcess, startProgram } from './support/processes.ts';
 import { approval, json, name, reviewIn, session } from './support/reviews.ts';
 import { assertSound, dumpStore, eventsOf, holdLock } from './support/stores.ts';
 import {
@@ -131,6 +132,67 @@ test('of 8 processes that expect one revision one gets on, and the others are to
   const outcomes = await race(() => world.start('advance', 'change-context', '--expect-revision', '2', '--json'));
   assert.deepEqual(sorted(outcomes.map(({ status }) => String(status))), ['0', '9', '9', '9', '9', '9', '9', '9']);
   assert.equal(eventsOf(world, session).length, 3);
+});
+
+test('8 processes that sweep, finish, end and start at once give every process one end, in the log once, and agree about it, 20 times over', async (context) => {
+  const template = reviewIn(context, 'complete');
+  const program = await startProgram(context);
+  const solo = startProcess(template, 'instance', '--name', 'solo');
+  const lead = startProcess(template, 'supervisor', '--name', 'lead', '--pid', String(program.pid));
+  const ada = startProcess(template, 'instance', '--name', 'ada');
+  const others = ['bea', 'tool'].map((called) => startProcess(template, 'utility', '--name', called));
+  await program.kill();
+  const racing = [
+    ['process', 'sweep'],
+    ['finish', '--session', name],
+    ['process', 'end', ada, '--exit-code', '0'],
+    ['process', 'end', lead, '--outcome', 'crashed', '--exit-code', '137'],
+    ['process', 'start', '--kind', 'instance', '--name', 'late', '--session', name],
+    ['process', 'sweep'],
+    ['process', 'end', solo, '--exit-code', '3'],
+    ['finish', '--session', name],
+  ] as const;
+  /** What may be refused: the end of a process that has ended otherwise, and a start on a session that is closed. */
+  const legal: readonly (readonly number[])[] = [[0], [0], [0, 9], [0, 9], [0, 5], [0], [0, 9], [0]];
+  for (let round = 0; round < 20; round += 1) {
+    const world = createWorld(context, { from: template });
+    // Each round somebody else comes first.
+    const order = racers.map((racer) => (racer * 3 + round) % racers.length);
+    const raced = await race((racer) => world.start(...(racing[order[racer] ?? 0] ?? []), '--json'));
+    const outcomes = racers.map((racer) => raced[order.indexOf(racer)]);
+    for (const [racer, outcome] of outcomes.entries()) {
+      const what = `round ${round}: ${racing[racer]?.join(' ')}: ${outcome?.stdout}`;
+      assert.equal(outcome?.stderr, '', what);
+      assert.ok((legal[racer] ?? []).includes(outcome.status ?? -1), what);
+    }
+    const events = eventsOf(world, session);
+    const late = outcomes[4]?.status === 0 ? [outcomes[4].json.id] : [];
+    const ends = events.filter(({ type }) => type === 'ProcessEnded');
+    assert.deepEqual(
+      sorted(ends.map(({ data }) => data.process)),
+      sorted([solo, lead, ada, ...others, ...late]),
+      `round ${round}: one end for each`,
+    );
+    assert.equal(events.filter(({ type }) => type === 'SessionClosed').length, 1);
+    const endOf = (id: string): Printed => ends.find(({ data }) => data.process === id)?.data;
+    const said: readonly (readonly [number, string, string, number])[] = [
+      [2, ada, 'done', 0],
+      [3, lead, 'crashed', 137],
+      [6, solo, 'crashed', 3],
+    ];
+    for (const [racer, id, outcome, code] of said) {
+      const isStored = endOf(id).outcome === outcome && endOf(id).exit_code === code;
+      assert.equal(outcomes[racer]?.status === 0, isStored, `round ${round}: what was acknowledged is stored`);
+    }
+    const swept = [0, 5].flatMap((racer) => listOf(outcomes[racer]?.json.swept));
+    assert.equal(new Set(swept.map(({ id }) => id)).size, swept.length, `round ${round}: nobody is swept twice`);
+    for (const { id, status } of swept) assert.equal(endOf(id).outcome, status);
+    assert.equal(outcomes[1]?.stdout, outcomes[7]?.stdout, 'who finishes gets the same answer');
+    const processes: readonly Printed[] = world.answer('process', 'list', '--all').processes;
+    for (const { id, status, exit_code: code } of processes)
+      assert.deepEqual([status, code ?? undefined], [endOf(id).outcome, endOf(id).exit_code], `round ${round}`);
+    assertSound(world, `round ${round}`);
+  }
 });
 
 // These mostly wait: for a lock, or for each other.
