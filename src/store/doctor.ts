@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
 import { flag, sessionField } from '../kernel/fields.ts';
-import type { Care, Finding } from '../kernel/ports.ts';
+import type { Care, Finding, Store } from '../kernel/ports.ts';
 import { refuse } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
@@ -31,19 +31,20 @@ export const doctor = defineVerb({
       const needsRepair = world.care.damage !== undefined || first.some(({ isDamage }) => isDamage === true);
       if (!needsRepair && world.store.readOnly !== undefined) return err({ refusal: world.store.readOnly });
       const repaired = needsRepair ? await world.care.repair() : undefined;
-      const after = { ...world, ...(repaired === undefined ? {} : { store: repaired.store }), care: healthy };
+      const after = { ...world, ...(repaired === undefined ? {} : { store: repaired.store }), care: healthyCareOf(repaired?.store ?? world.store) };
+      const saved = repaired?.done;
       const rebuilt = await rebuildAll(after, undefined);
       if (!rebuilt.ok) return rebuilt;
       const verdict = await examine(after, undefined);
       const done = {
-        restored: (repaired?.damage.sessions ?? []).map(({ key, events, flaw, source }) => ({
+        restored: (saved?.damage.sessions ?? []).map(({ key, events, flaw, source }) => ({
           session: key,
           events,
           source,
           flaw,
         })),
-        lost: [...(repaired?.damage.lost ?? [])],
-        kept_aside: repaired?.kept ?? null,
+        lost: [...(saved?.damage.lost ?? [])],
+        kept_aside: saved?.kept ?? null,
         rebuilt: rebuilt.value.sessions
           .filter((one) => one.rebuilt || one.files.length > 0)
           .map(({ session }) => session),
@@ -75,8 +76,8 @@ const linesOf = (answer: JsonObject, key: string, rowOf: (one: JsonObject) => re
   return rows.length === 0 ? [] : [table(rows)];
 };
 
-/** The care of a store that was just repaired. */
-const healthy: Care = { damage: undefined, repair: async () => undefined };
+/** The care of a store that was just repaired: whatever is found now is told, and no second repair is tried. */
+const healthyCareOf = (store: Store): Care => ({ damage: undefined, repair: async () => ({ store, done: undefined }) });
 
 /** The verdict on the store, or on one session of it. */
 const examine = async (world: World, given: string | undefined): Promise<Result<JsonObject, VerbRefusal>> => {

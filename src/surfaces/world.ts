@@ -195,12 +195,15 @@ export const runVerb = async (
   const { store, kinds, places, host, damage } = workplace;
   const world: World = { store, kinds, places, host, files, caller, care: { damage, repair: () => repair(workplace) } };
   const result = await attempt(call, world, payload);
-  if (!result.ok && verb.access === 'reads' && damage === undefined && isDamage(result.error.refusal)) {
-    await store.close();
-    const left = await remainsOf(workplace, result.error.refusal);
-    if ((left.damage?.sessions.length ?? 0) > 0) return runVerb(left, verb, call, payload, options);
+  if (!result.ok) {
+    const { refusal, report } = result.error;
+    if (damage !== undefined) return err({ ...result.error, refusal: unlessLost(refusal, damage) });
+    if (!verb.cares || report !== undefined || !isDamage(refusal)) return result;
+    // The store stays open: closing it would write its log into the damaged file.
+    const left = await remainsOf(workplace, refusal);
+    const isEmpty = left.damage?.sessions.length === 0;
+    return isEmpty && verb.access === 'reads' ? result : runVerb(left, verb, call, payload, options);
   }
-  if (!result.ok) return result;
   const { answer, sessions } = result.value;
   const warnings = store.readOnly === undefined ? [...(await syncMirrors(world, sessions))] : [];
   if (damage !== undefined && verb.access === 'reads') warnings.push(warningOf(damage));
@@ -227,6 +230,16 @@ const attempt = async (
 /** Whether a refusal says that the store or a session in it cannot be read. */
 export const isDamage = ({ code }: Refusal): boolean => code === 'damaged';
 
+/** What is not found in the remains of a store may be what was lost of it. */
+const unlessLost = (refusal: Refusal, damage: Damage): Refusal =>
+  refusal.code !== 'not-found'
+    ? refusal
+    : {
+        ...damage.refusal,
+        message: `${damage.refusal.message} In what can be read of it: ${refusal.message}`,
+        ...(refusal.candidates === undefined ? {} : { candidates: refusal.candidates }),
+      };
+
 const warningOf = ({ refusal, sessions, lost }: Damage): string => {
   const flawed = sessions.filter(({ flaw }) => flaw !== null).length;
   const parts = [
@@ -248,11 +261,10 @@ const keepCopyOf = async ({ store, files: { copies, idFile }, now }: Workplace):
 const repair = async (workplace: Workplace): ReturnType<World['care']['repair']> => {
   const { files: storeFiles, kinds, now } = workplace;
   const { describeRemains, isDamagedStore, repairStore } = await import('../store/repair.ts');
-  if (workplace.damage === undefined) await workplace.store.close();
   const repaired = repairStore(storeFiles, kinds, now(), () => isDamagedStore(storeFiles, kinds));
-  if (repaired === undefined) return undefined;
   const store = openSqliteStore(storeFiles.path, kinds, { create: true, anyFileSystem: true });
   if (storeFiles.idFile !== undefined) keepStoreId(storeFiles.idFile, store.identity.id);
+  if (repaired === undefined) return { store, done: undefined };
   const refusal = workplace.damage?.refusal ?? refuse('damaged', `The store ${storeFiles.path} is damaged.`);
-  return { damage: describeRemains(repaired.remains, refusal), kept: repaired.kept, store };
+  return { store, done: { damage: describeRemains(repaired.remains, refusal), kept: repaired.kept } };
 };
