@@ -14,7 +14,9 @@ import { basename, dirname, join } from 'node:path';
 import type { Kinds } from '../kernel/kind.ts';
 import { StoreFailure, type Damage, type Store } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
-import { errnoCode } from '../lib/atomic-file.ts';
+import { errnoCode, fileProblem } from '../lib/atomic-file.ts';
+import { prepareFolder } from './place.ts';
+import { refuseFolder } from './places.ts';
 import { copiesFolder, listCopies, readStoreId, refuseMissing, type StoreFiles } from './store-files.ts';
 import { openDatabase, type Database } from './sqlite/database.ts';
 import { migrate, openFile, openMemory } from './sqlite/open.ts';
@@ -37,6 +39,8 @@ export interface Remains extends RestoredStore {
 /** A session with its events, and where they were found. */
 export interface RemainingSession extends RestoredSession {
   readonly source: 'store' | 'copy';
+  /** When the copy was made that it comes from. */
+  readonly copy?: string;
 }
 
 /**
@@ -52,8 +56,8 @@ export const gatherRemains = (files: StoreFiles): Remains => {
     answered.set(session, Math.max(seq, answered.get(session) ?? 0));
   const id = own.map(({ identity }) => identity.id).find((found) => found !== null);
   const folder = copiesFolder(files, id);
-  const [copy] = folder === undefined ? [] : listCopies(folder);
-  const copied = copy === undefined ? undefined : read(copy.path);
+  // The newest one may be damaged as well, or named wrongly by a clock that went back.
+  const copies = (folder === undefined ? [] : listCopies(folder)).map((copy) => ({ ...copy, ...read(copy.path) }));
 
   const best = new Map<string, RemainingSession>();
   const traces = new Set<string>(answered.keys());
@@ -61,29 +65,35 @@ export const gatherRemains = (files: StoreFiles): Remains => {
     for (const key of named) traces.add(key);
     for (const session of sessions) {
       traces.add(session.key);
-      keepLonger(best, { key: session.key, events: session.events, flaw: flawOf(session, answered.get(session.key) ?? 0), source: 'store' });
+      keepLonger(best, {
+        key: session.key,
+        events: session.events,
+        flaw: flawOf(session, answered.get(session.key) ?? 0),
+        source: 'store',
+      });
     }
   }
-  for (const session of copied?.sessions ?? []) {
-    traces.add(session.key);
-    const found = own.flatMap(({ sessions }) => sessions).filter(({ key }) => key === session.key);
-    const expected = Math.max(answered.get(session.key) ?? 0, ...found.map((one) => one.expected ?? 0));
-    const flaw =
-      expected === session.events.length && session.certain
-        ? null
-        : `it comes from the copy of ${copy?.at}: ${
-            expected > session.events.length
-              ? lostText(session.events.length + 1, expected)
-              : 'whatever happened to it later is lost'
-          }`;
-    keepLonger(best, { key: session.key, events: session.events, flaw, source: 'copy' });
+  for (const copy of copies) {
+    for (const session of copy.sessions) {
+      traces.add(session.key);
+      const found = own.flatMap(({ sessions }) => sessions).filter(({ key }) => key === session.key);
+      const expected = Math.max(answered.get(session.key) ?? 0, ...found.map((one) => one.expected ?? 0));
+      const flaw =
+        expected === session.events.length && session.certain
+          ? null
+          : `it comes from the copy of ${copy.at}: ${
+              expected > session.events.length
+                ? lostText(session.events.length + 1, expected)
+                : 'whatever happened to it later is lost'
+            }`;
+      keepLonger(best, { key: session.key, events: session.events, flaw, source: 'copy', copy: copy.at });
+    }
   }
-  const sources = [...own, ...(copied === undefined ? [] : [copied])];
+  const sources = [...own, ...copies];
   const sessions = [...best.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  const used = sessions.some(({ source }) => source === 'copy');
   return {
     identity: {
-      id: id ?? copied?.identity.id ?? (files.idFile === undefined ? null : (readStoreId(files.idFile) ?? null)),
+      id: id ?? copies[0]?.identity.id ?? (files.idFile === undefined ? null : (readStoreId(files.idFile) ?? null)),
       key: sources.map(({ identity }) => identity.key).find((key) => key !== null) ?? null,
     },
     sessions,
@@ -91,22 +101,29 @@ export const gatherRemains = (files: StoreFiles): Remains => {
       sources.flatMap(({ requests }) => requests),
       (request) => request.id,
     ),
+    // The last one that is recorded counts as the newest.
     mirrors: uniqueBy(
-      sources.flatMap(({ mirrors }) => mirrors),
+      sources.flatMap(({ mirrors }) => mirrors).toSorted((a, b) => a.source - b.source),
       (mirror) => `${mirror.place}\n${mirror.path}\n${mirror.source}\n${mirror.digest}`,
     ),
     lost: [...traces].filter((key) => (best.get(key)?.events.length ?? 0) === 0),
-    copy: used ? (copy?.at ?? null) : null,
+    copy: sessions.find(({ source }) => source === 'copy')?.copy ?? null,
   };
 };
 
 const keepLonger = (best: Map<string, RemainingSession>, found: RemainingSession): void => {
   const known = best.get(found.key);
-  const isBetter =
-    known === undefined ||
+  if (found.events.length > 0 && (known === undefined || isBetter(found, known))) best.set(found.key, found);
+};
+
+const isBetter = (found: RemainingSession, known: RemainingSession): boolean => {
+  // A copy may be of a history that was given up, as when an older copy was put back: it only goes on where the store ends.
+  const isOther = found.events[known.events.length - 1]?.hash !== known.events.at(-1)?.hash;
+  if (found.source === 'copy' && known.source === 'store' && (known.flaw === null || isOther)) return false;
+  return (
     found.events.length > known.events.length ||
-    (found.events.length === known.events.length && known.flaw !== null && found.flaw === null);
-  if (found.events.length > 0 && isBetter) best.set(found.key, found);
+    (found.events.length === known.events.length && known.flaw !== null && found.flaw === null)
+  );
 };
 
 /** What is not known of a session that was read from damaged pages. */
@@ -168,6 +185,27 @@ export interface Repair {
  * either the old files or the new ones, and what the next repair needs to go on. Undefined where somebody else was faster.
  */
 export const repairStore = (
+  files: StoreFiles,
+  kinds: Kinds,
+  now: string,
+  isDamaged: () => boolean,
+): Repair | undefined => {
+  const { path } = files;
+  if (files.idFile !== undefined) {
+    // The folder may have gone with the store.
+    const prepared = prepareFolder(dirname(path));
+    if (!prepared.ok) throw new StoreFailure(refuseFolder(prepared.error));
+  }
+  try {
+    return repairLocked(files, kinds, now, isDamaged);
+  } catch (error) {
+    // A full disk, a folder that may not be written: nothing was put in the place of anything.
+    if (errnoCode(error) === null || error instanceof StoreFailure) throw error;
+    throw new StoreFailure(refuseFolder(fileProblem(path, error)), error);
+  }
+};
+
+const repairLocked = (
   files: StoreFiles,
   kinds: Kinds,
   now: string,

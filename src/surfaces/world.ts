@@ -205,13 +205,23 @@ export const runVerb = async (
     return isEmpty && verb.access === 'reads' ? result : runVerb(left, verb, call, payload, options);
   }
   const { answer, sessions } = result.value;
-  const warnings = store.readOnly === undefined ? [...(await syncMirrors(world, sessions))] : [];
+  const warnings = store.readOnly === undefined ? [...(await lookAfterMirrors(world, sessions))] : [];
   if (damage !== undefined && verb.access === 'reads') warnings.push(warningOf(damage));
   if (verb.keepsCopy && !caller.dryRun) {
     const warning = await keepCopyOf(workplace);
     if (warning !== undefined) warnings.push(warning);
   }
   return ok({ answer, warnings });
+};
+
+/** Damage that only the mirrors meet does not undo what the verb did. */
+const lookAfterMirrors = async (world: World, sessions: readonly string[]): Promise<readonly string[]> => {
+  try {
+    return await syncMirrors(world, sessions);
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error;
+    return [`the mirrors were not looked after: ${error.refusal.message}`];
+  }
 };
 
 const attempt = async (

@@ -33,6 +33,16 @@ const parsed = (text: string): Printed => {
   }
 };
 
+/** Brings everything into the file, so that the log holds what follows and nothing else. */
+export const settle = (world: TestWorld): void => {
+  const checkpoint = `const { DatabaseSync } = require('node:sqlite');
+    const database = new DatabaseSync(process.argv[1]);
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    process.exit();`;
+  const { status } = spawnSync(process.execPath, ['--no-warnings', '-e', checkpoint, world.path('.stint/stint.db')]);
+  assert.equal(status, 0);
+};
+
 const nameOf = (index: number): string => `s-${String(index).padStart(2, '0')}`;
 
 /** How many sessions the store has that is damaged. */
@@ -49,12 +59,31 @@ export const makeStore = (tidying: Tidying): TestWorld => {
   const lines: string[][] = [];
   for (let index = 0; index < sessions; index += 1) {
     const of = ['--session', nameOf(index)];
-    lines.push(['begin', 'review', '--name', nameOf(index), '--branch', `b-${index}`, '--request-id', `begin-${index}`]);
+    lines.push([
+      'begin',
+      'review',
+      '--name',
+      nameOf(index),
+      '--branch',
+      `b-${index}`,
+      '--request-id',
+      `begin-${index}`,
+    ]);
     for (const phase of phases.slice(1, 1 + (index % 7))) lines.push(['advance', phase, ...of]);
     if (index % 3 === 0) lines.push(['note', `naïve \u{1F525} ${'words '.repeat(index)}`, ...of]);
     if (index % 10 === 1) lines.push(['note', 'x'.repeat(3000 + index * 300), ...of]);
     if (index % 4 === 0)
-      lines.push(['process', 'start', '--kind', 'supervisor', '--name', `lead-${index}`, ...of, '--request-id', `p-${index}`]);
+      lines.push([
+        'process',
+        'start',
+        '--kind',
+        'supervisor',
+        '--name',
+        `lead-${index}`,
+        ...of,
+        '--request-id',
+        `p-${index}`,
+      ]);
     if (index % 7 === 6) {
       lines.push(['complete-round', '--file', index % 2 === 0 ? approved : objected, ...of]);
       if (index % 2 === 0) lines.push(['finish', ...of]);
@@ -63,13 +92,7 @@ export const makeStore = (tidying: Tidying): TestWorld => {
     if (index % 9 === 5) lines.push(['finish', '--abort', '--reason', 'not needed', ...of]);
   }
   for (const outcome of runLines(world, lines)) assert.equal(outcome.status, 0, outcome.stderr);
-  // Everything so far is brought into the file, so that the log holds what follows and nothing else.
-  const checkpoint = `const { DatabaseSync } = require('node:sqlite');
-    const database = new DatabaseSync(process.argv[1]);
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    process.exit();`;
-  const { status } = spawnSync(process.execPath, ['--no-warnings', '-e', checkpoint, world.path('.stint/stint.db')]);
-  assert.equal(status, 0);
+  settle(world);
   for (const index of [2, 3, 10, 17, 24, 44]) world.answer('note', `late ${index}`, '--session', nameOf(index));
   world.answer('advance', 'analysis', '--session', nameOf(1));
   world.answer('finish', '--abort', '--reason', 'late', '--session', nameOf(9));
@@ -288,6 +311,7 @@ const damageOne = (
   const [fixed] = ask([['doctor', '--fix', '--json']]);
   assert.equal(fixed?.status, 0, `doctor --fix: ${fixed?.stdout}`);
   const lost = new Set(listOf(fixed.json.lost ?? []).map(String));
+  const imported = new Set(listOf(fixed.json.imported ?? []).map((one) => String(one.session)));
 
   const after = ask([['doctor', '--json'], ['list', '--all', '--json'], ...keys.flatMap(readsOf)]);
   const [verdict, rows, ...answers] = after;
@@ -302,6 +326,11 @@ const damageOne = (
     if (row === undefined) {
       assert.ok(lost.has(key), `${key} is gone without a word`);
       assert.ok(!isUntouched, `${key} was not hit, and is lost`);
+      continue;
+    }
+    if (imported.has(key)) {
+      assert.equal(row.status, 'closed', `${key} was taken over from files, which complete nothing`);
+      assert.ok(!isUntouched, `${key} was not hit`);
       continue;
     }
     if (row.flaw !== undefined) flawed += 1;
@@ -335,7 +364,7 @@ const checkAnswer = (outcome: LineOutcome & { readonly json: Printed }, expected
 
 const flawIn = (answer: Printed): boolean =>
   [answer.flaw, answer.session?.flaw].some((flaw) => flaw !== undefined) ||
-  (answer.events !== undefined && listOf(answer.events).at(-1)?.type === 'Salvaged');
+  (Array.isArray(answer.events) && answer.events.at(-1)?.type === 'Salvaged');
 
 const differencesInList = (
   list: (LineOutcome & { readonly json: Printed }) | undefined,

@@ -30,6 +30,10 @@ const { allVerbs } = await import('../../src/surfaces/verbs.ts');
 const { kinds } = await import('../../src/kinds/registry.gen.ts');
 
 const now = (): string => process.env['STINT_NOW'] ?? new Date().toISOString();
+/** A mount table that stands in for the machine's, where every path lies on NFS if it says so. */
+const mountTable = process.env['STINT_TEST_MOUNTS'];
+const mounts =
+  mountTable === undefined ? {} : { mounts: { typeOf: () => 0x69_69, read: () => fs.readFileSync(mountTable, 'utf8') } };
 const outcomes: LineOutcome[] = [];
 for (const argv of lines) {
   printed[1] = '';
@@ -46,6 +50,7 @@ for (const argv of lines) {
       now,
       actor: () => 'ana@desk',
       colour: false,
+      ...mounts,
       terminal: async () => undefined,
     });
   } catch (error) {

@@ -88,7 +88,10 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
   } else if (!mayWrite(path) || !mayWrite(dirname(path))) {
     return { ...openReadOnly(path), readOnly: refuseReadOnly(path) };
   }
-  const database = openDatabase(path, { readOnly: false, onAppended: (newest, isFresh) => keepTip(path, newest, isFresh) });
+  const database = openDatabase(path, {
+    readOnly: false,
+    onAppended: (newest, isFresh) => keepTip(path, newest, isFresh),
+  });
   database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0');
   const version = versionOf(database);
   checkLog(database);
