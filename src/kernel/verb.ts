@@ -99,6 +99,8 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly creates?: boolean;
   /** Whether it also runs on what is left of a damaged store; every verb that reads does. */
   readonly cares?: boolean;
+  /** What is reported where the store cannot even be opened, beside the refusal; for a verb whose answer is a verdict. */
+  readonly unopened?: (refusal: Refusal) => JsonObject;
   /** Whether the store is worth a copy afterwards. */
   readonly keepsCopy?: boolean;
   readonly payload?: PayloadRule;
@@ -138,6 +140,7 @@ export interface Verb {
   readonly creates: boolean;
   /** Whether it also runs on what is left of a damaged store. */
   readonly cares: boolean;
+  readonly unopened: ((refusal: Refusal) => JsonObject) | undefined;
   /** Whether the store is worth a copy afterwards. */
   readonly keepsCopy: boolean;
   readonly payload: PayloadRule | undefined;
@@ -245,6 +248,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     positionals: definition.positionals ?? [],
     creates: definition.creates ?? false,
     cares: definition.cares ?? 'reads' in does,
+    unopened: definition.unopened,
     keepsCopy: definition.keepsCopy ?? false,
     access: 'writes' in does ? 'writes' : 'maintains' in does ? 'maintains' : 'reads',
     payload: definition.payload,

@@ -2,12 +2,13 @@ import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
 import { flag, sessionFilter } from '../kernel/fields.ts';
-import type { Care, Finding } from '../kernel/ports.ts';
-import { refuse } from '../kernel/refusal.ts';
+import type { Care, Finding, Store } from '../kernel/ports.ts';
+import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { inspectMirrors } from '../mirror/sync.ts';
+import { importReview } from '../verbs/import-review.ts';
 import { rebuildAll } from './rebuild.ts';
 import { repairHint } from './sqlite/database.ts';
 
@@ -20,6 +21,13 @@ export const doctor = defineVerb({
   examples: ['stint doctor', 'stint doctor --json', 'stint doctor --fix'],
   input: v.strictObject({ session: sessionFilter, fix: flag('Bring back what can be brought back.') }),
   cares: true,
+  unopened: (refusal) => ({
+    healthy: false,
+    store: null,
+    sessions: 0,
+    events: 0,
+    findings: [{ subject: 'store', problem: refusal.message, fix: fixIn(refusal) }],
+  }),
   contradiction: ({ session, fix }) =>
     session !== undefined && fix === true
       ? '--fix goes over the whole store; --session does not go with it'
@@ -31,20 +39,27 @@ export const doctor = defineVerb({
       const needsRepair = world.care.damage !== undefined || first.some(({ isDamage }) => isDamage === true);
       if (!needsRepair && world.store.readOnly !== undefined) return err({ refusal: world.store.readOnly });
       const repaired = needsRepair ? await world.care.repair() : undefined;
-      const after = { ...world, ...(repaired === undefined ? {} : { store: repaired.store }), care: healthy };
+      const after = {
+        ...world,
+        ...(repaired === undefined ? {} : { store: repaired.store }),
+        care: healthyCareOf(repaired?.store ?? world.store),
+      };
+      const saved = repaired?.done;
       const rebuilt = await rebuildAll(after, undefined);
       if (!rebuilt.ok) return rebuilt;
+      const imported = saved?.damage.sessions.length === 0 ? await importMirrors(after) : [];
       const verdict = await examine(after, undefined);
       const done = {
         damage: [...damageOf(world, first)],
-        restored: (repaired?.damage.sessions ?? []).map(({ key, events, flaw, source }) => ({
+        restored: (saved?.damage.sessions ?? []).map(({ key, events, flaw, source }) => ({
           session: key,
           events,
           source,
           flaw,
         })),
-        lost: [...(repaired?.damage.lost ?? [])],
-        kept_aside: repaired?.kept ?? null,
+        imported: imported.map((one) => ({ ...one })),
+        lost: [...(saved?.damage.lost ?? [])],
+        kept_aside: saved?.kept ?? null,
         rebuilt: rebuilt.value.sessions
           .filter((one) => one.rebuilt || one.files.length > 0)
           .map(({ session }) => session),
@@ -57,13 +72,24 @@ export const doctor = defineVerb({
   text: (answer) => {
     const healthyText = answer['healthy'] === true ? 'healthy' : 'not healthy';
     return [
-      `${healthyText}: ${counted(answer, 'session')}, ${counted(answer, 'event')} in ${textAt(answer, 'store')}`,
+      answer['store'] === null
+        ? 'not healthy: the store cannot be opened'
+        : `${healthyText}: ${counted(answer, 'session')}, ${counted(answer, 'event')} in ${textAt(answer, 'store')}`,
       ...linesOf(answer, 'findings', (one) => [textAt(one, 'subject'), textAt(one, 'problem'), textAt(one, 'fix')]),
       ...textsAt(answer, 'damage').map((problem) => `it was: ${problem}`),
       ...linesOf(answer, 'restored', (one) => [
         textAt(one, 'session'),
         `restored from the ${textAt(one, 'source')}: ${counted(one, 'event')}`,
         textAt(one, 'flaw'),
+      ]),
+      ...linesOf(answer, 'readable', (one) => [
+        textAt(one, 'session'),
+        `can be read in the ${textAt(one, 'source')}: ${counted(one, 'event')}`,
+      ]),
+      ...linesOf(answer, 'imported', (one) => [
+        textAt(one, 'session'),
+        `taken over from its files, closed: ${textAt(one, 'position')}`,
+        'what was noted, by whom and when, and whether a round was completed, is lost',
       ]),
       ...textsAt(answer, 'lost').map((key) => `${key}  lost: nothing of it could be read`),
       ...textsAt(answer, 'rebuilt').map((key) => `${key}  made anew from its events`),
@@ -83,8 +109,28 @@ const damageOf = ({ care: { damage } }: World, findings: readonly Finding[]): re
     ? [damage.refusal.message]
     : findings.flatMap(({ subject, problem, isDamage }) => (isDamage === true ? [`${subject}: ${problem}`] : []));
 
-/** The care of a store that was just repaired. */
-const healthy: Care = { damage: undefined, repair: async () => undefined };
+/** The care of a store that was just repaired: whatever is found now is told, and no second repair is tried. */
+const healthyCareOf = (store: Store): Care => ({ damage: undefined, repair: async () => ({ store, done: undefined }) });
+
+/**
+ * Where nothing was left of the store of this checkout, its sessions as far as their files tell of them. The database of the
+ * original is not touched: whoever wants it imports it.
+ */
+const importMirrors = async (world: World): Promise<readonly JsonObject[]> => {
+  const call = importReview.prepare({});
+  if (!call.ok) return [];
+  const files = {
+    ...world.files,
+    exists: (path: string): boolean => !path.endsWith('/data/ocr.db') && world.files.exists(path),
+  };
+  const taken = await call.value({ ...world, files });
+  return taken.ok
+    ? objectsAt(taken.value.answer, 'sessions').filter((one) => textAt(one, 'result') === 'imported')
+    : [];
+};
+
+/** The command that a refusal suggests; what else it hints at is no command. */
+const fixIn = ({ hint }: Refusal): string | null => (hint?.startsWith('stint ') === true ? hint : null);
 
 /** The verdict on the store, or on one session of it. */
 const examine = async (world: World, given: string | undefined): Promise<Result<JsonObject, VerbRefusal>> => {
@@ -102,7 +148,17 @@ const examine = async (world: World, given: string | undefined): Promise<Result<
   };
   if (findings.length === 0) return ok(report);
   const { damage } = world.care;
-  if (damage !== undefined) return err({ report, refusal: { ...damage.refusal, hint: repairHint } });
+  const readable = damage?.sessions.filter(({ flaw }) => flaw === null) ?? [];
+  if (damage !== undefined)
+    return err({
+      report: {
+        ...report,
+        readable: readable.map(({ key, events, source }) => ({ session: key, events, source })),
+      },
+      refusal: { ...damage.refusal, hint: repairHint },
+    });
+  const { readOnly } = world.store;
+  if (readOnly?.code === 'newer-version') return err({ report, refusal: readOnly });
   return err({
     report,
     refusal: refuse(
@@ -128,7 +184,10 @@ const findingsOf = async (world: World): Promise<readonly Finding[]> => {
       ...damage.lost.map((key) => ({ subject: key, problem: 'nothing of it can be read', fix: null, isDamage: true })),
     ];
   }
-  const findings = [...(await world.store.verify())];
+  const { readOnly } = world.store;
+  const findings: Finding[] =
+    readOnly?.code === 'newer-version' ? [{ subject: world.store.name, problem: readOnly.message, fix: null }] : [];
+  findings.push(...(await world.store.verify()));
   for (const { key, flaw } of await world.store.rows({ thorough: true })) {
     if (flaw !== null && flaw.startsWith('damaged')) {
       findings.push({ subject: key, problem: flaw, fix: repairHint, isDamage: true });

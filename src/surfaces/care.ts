@@ -50,6 +50,16 @@ export const warningOf = ({ refusal, sessions, lost }: Damage): string => {
   return `${refusal.message} This is what can be read of it (${parts.join(', ')}); to bring it back: stint doctor --fix`;
 };
 
+/** What is not found in the remains of a store may be what was lost of it. */
+export const unlessLost = (refusal: Refusal, damage: Damage): Refusal =>
+  refusal.code !== 'not-found'
+    ? refusal
+    : {
+        ...damage.refusal,
+        message: `${damage.refusal.message} In what can be read of it: ${refusal.message}`,
+        ...(refusal.candidates === undefined ? {} : { candidates: refusal.candidates }),
+      };
+
 /** Keeps a copy of the store, where the user has a place for it and the last one is old enough. */
 export const keepCopyOf = async ({ store, files: { copies, idFile }, now }: Workplace): Promise<string | undefined> => {
   if (copies === undefined) return undefined;
@@ -61,14 +71,13 @@ export const keepCopyOf = async ({ store, files: { copies, idFile }, now }: Work
 /** Makes a damaged store anew. */
 export const repair = async (workplace: Workplace): ReturnType<World['care']['repair']> => {
   const { files: storeFiles, kinds, now } = workplace;
-  if (workplace.damage === undefined) await workplace.store.close();
   // The folder may be gone with the store.
   const prepared = storeFiles.idFile === undefined ? ok(undefined) : prepareFolder(dirname(storeFiles.path));
   if (!prepared.ok) throw new StoreFailure(refuseFolder(prepared.error));
   const repaired = repairStore(storeFiles, kinds, now(), () => isDamagedStore(storeFiles, kinds));
-  if (repaired === undefined) return undefined;
   const store = openSqliteStore(storeFiles.path, kinds, { create: true, anyFileSystem: true });
   if (storeFiles.idFile !== undefined) keepStoreId(storeFiles.idFile, store.identity.id);
+  if (repaired === undefined) return { store, done: undefined };
   const refusal = workplace.damage?.refusal ?? refuse('damaged', `The store ${storeFiles.path} is damaged.`);
-  return { damage: describeRemains(repaired.remains, refusal), kept: repaired.kept, store };
+  return { store, done: { damage: describeRemains(repaired.remains, refusal), kept: repaired.kept } };
 };

@@ -187,23 +187,35 @@ export const runVerb = async (
     care: { damage, repair: async () => (await import('./care.ts')).repair(workplace) },
   };
   const result = await attempt(call, world, payload);
-  const goesOn = verb.access === 'reads' || verb.cares;
-  // A verdict with its report is an answer, not something that got in its way.
-  const isStopped = !result.ok && result.error.report === undefined && isDamage(result.error.refusal);
-  if (isStopped && goesOn && damage === undefined) {
-    await store.close();
-    const left = (await import('./care.ts')).remainsOf(workplace, result.error.refusal);
-    if (verb.cares || (left.damage?.sessions.length ?? 0) > 0) return runVerb(left, verb, call, payload, options);
+  if (!result.ok) {
+    const { refusal, report } = result.error;
+    if (damage !== undefined) {
+      return err({ ...result.error, refusal: (await import('./care.ts')).unlessLost(refusal, damage) });
+    }
+    if (!verb.cares || report !== undefined || !isDamage(refusal)) return result;
+    // The store stays open: closing it would write its log into the damaged file.
+    const left = (await import('./care.ts')).remainsOf(workplace, refusal);
+    const isEmpty = left.damage?.sessions.length === 0;
+    return isEmpty && verb.access === 'reads' ? result : runVerb(left, verb, call, payload, options);
   }
-  if (!result.ok) return result;
   const { answer, sessions } = result.value;
-  const warnings = store.readOnly === undefined ? [...(await syncMirrors(world, sessions))] : [];
+  const warnings = store.readOnly === undefined ? [...(await lookAfterMirrors(world, sessions))] : [];
   if (damage !== undefined && verb.access === 'reads') warnings.push((await import('./care.ts')).warningOf(damage));
   if (verb.keepsCopy && !caller.dryRun) {
     const warning = await (await import('./care.ts')).keepCopyOf(workplace);
     if (warning !== undefined) warnings.push(warning);
   }
   return ok({ answer, warnings });
+};
+
+/** Damage that only the mirrors meet does not undo what the verb did. */
+const lookAfterMirrors = async (world: World, sessions: readonly string[]): Promise<readonly string[]> => {
+  try {
+    return await syncMirrors(world, sessions);
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error;
+    return [`the mirrors were not looked after: ${error.refusal.message}`];
+  }
 };
 
 const attempt = async (

@@ -29,6 +29,7 @@ export const insertEvents = (
       data,
       event.hash,
     );
+    database.appended(event.session, event.seq);
   }
 };
 

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
+import type { MountTable } from '../../store/sqlite/file-system.ts';
 import type { Terminal } from '../tui/terminal.ts';
 import { isDamage, openWorkplace, runVerb, type OpenStore, type Workplace } from '../world.ts';
 import { namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
@@ -28,6 +29,8 @@ export interface Surroundings {
   readonly actor: () => string;
   /** Whether standard output is a terminal that shows colours. */
   readonly colour: boolean;
+  /** What the system says of its file systems; default: this one's. */
+  readonly mounts?: MountTable;
   /** The terminal that standard output is, if it is one. */
   readonly terminal: () => Promise<Terminal | undefined>;
 }
@@ -105,6 +108,7 @@ const runLine = async (
     host: filled(surroundings.env['STINT_HOST']),
     copies: copiesOf(surroundings.env),
     anyFileSystem: surroundings.env['STINT_UNSAFE_FILE_SYSTEM'] === 'allow',
+    ...(surroundings.mounts === undefined ? {} : { mounts: surroundings.mounts }),
     now: surroundings.now,
   };
   const options = {
@@ -125,7 +129,10 @@ const runLine = async (
   // Where nothing is left there is nothing to read: only who looks after the store goes on.
   const isEmpty = left.ok && left.value.damage?.sessions.length === 0 && verb.access === 'reads';
   const workplace = isEmpty ? opened : left;
-  if (!workplace.ok) return err({ refusal: workplace.error });
+  if (!workplace.ok) {
+    const { error } = workplace;
+    return err({ refusal: error, ...(verb.unopened === undefined ? {} : { report: verb.unopened(error) }) });
+  }
   const run = async (where: Workplace, dryRun: boolean) =>
     runVerb(where, verb, call.value, json?.value, { ...options, dryRun });
   if (workplace.value.exists || !verb.creates || flags.dryRun) return run(workplace.value, flags.dryRun);
