@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openStint } from '../src/index.ts';
+import { processesOf, startProcess, startProgram } from './support/processes.ts';
 import {
   advanceTo,
   approval,
@@ -23,7 +24,6 @@ import { assertSound, dumpStore, eventsOf, litterIn } from './support/stores.ts'
 import { createWorld, listOf, repository, type Printed, type TestWorld } from './support/world.ts';
 
 const here = 'defects.test.ts';
-const noProcesses = 'processes, heartbeats and sweeps are not kept by this program yet';
 const noPage = 'about the web page, which is not there yet';
 const packaging = 'about packaging, not about state';
 
@@ -39,8 +39,8 @@ const defects: Readonly<Record<string, { readonly file: string } | { readonly no
   '6.8': { file: here },
   '6.9': { file: here },
   '6.10': { file: here },
-  '6.11': { notHere: noProcesses },
-  '6.12': { notHere: noPage },
+  '6.11': { file: '../src/surfaces/host.test.ts' },
+  '6.12': { file: here },
   '6.13': { notHere: 'no verb starts a process whose output could be held open' },
   '6.14': { file: here },
   '6.15': { file: here },
@@ -64,7 +64,7 @@ const defects: Readonly<Record<string, { readonly file: string } | { readonly no
   '6.33': { notHere: 'about Windows' },
   '6.34': { notHere: packaging },
   '6.35': { file: here },
-  '6.36': { notHere: noProcesses },
+  '6.36': { file: here },
   '9.1 fresh begins': { file: 'races.test.ts' },
   '9.1 one completion': { file: 'races.test.ts' },
   '9.1 one close': { file: 'races.test.ts' },
@@ -74,12 +74,12 @@ const defects: Readonly<Record<string, { readonly file: string } | { readonly no
   '9.3 closed sessions': { file: here },
   '9.3 rounds': { file: here },
   '9.3 next action': { file: here },
-  '9.3 driver of a finish': { notHere: noProcesses },
+  '9.3 driver of a finish': { file: here },
   '9.3 other verdict': { file: here },
   '9.3 fresh': { file: here },
   '9.3 cap of resumes': { notHere: 'there is no cap: a closed session goes on as often as it is begun by name' },
   '9.3 session ids': { file: here },
-  '9.3 ended instances': { notHere: noProcesses },
+  '9.3 ended instances': { file: here },
   '9.3 resume by spawning': { notHere: 'no verb starts an agent' },
   '9.4 folder of a round': { file: here },
   '9.4 restart in round 2': { file: here },
@@ -192,6 +192,30 @@ test('6.8: a session has one closing event, however often and in whichever way i
   assert.equal(world.answer('status', name).outcome, 'completed');
 });
 
+test('6.8: a close leaves no process behind, and ends none twice', (context) => {
+  const world = reviewIn(context, 'complete');
+  const ended = startProcess(world, 'instance');
+  world.answer('process', 'end', ended);
+  const left = [startProcess(world, 'instance'), startProcess(world, 'utility')];
+  world.answer('finish');
+  world.answer('finish', '--session', name);
+  world.answer('process', 'sweep');
+  assert.deepEqual(
+    eventsOf(world, session)
+      .filter(({ type }) => type === 'ProcessEnded')
+      .map(({ data }) => [data.process, data.outcome]),
+    [
+      [ended, 'done'],
+      [left[0], 'cancelled'],
+      [left[1], 'cancelled'],
+    ],
+  );
+  assert.deepEqual(
+    Object.values(processesOf(world)).filter(({ status }) => status === 'running'),
+    [],
+  );
+});
+
 test('6.9: the next round follows from the log, not from files that are there or missing', (context) => {
   const world = reviewIn(context, 'complete');
   world.answer('finish');
@@ -207,6 +231,35 @@ test('6.10: a review that was left alone for weeks is still open, and goes on wh
   assert.equal(later.answer('doctor').healthy, true);
   const { session: goesOn, phase, resumed } = later.answer('begin', 'review');
   assert.deepEqual([goesOn, phase, resumed], [session, 'reviews', true]);
+});
+
+test('6.10: a process that works for long without a word is quiet, and no sweep takes it for dead', async (context) => {
+  const world = reviewIn(context, 'reviews');
+  const { pid } = await startProgram(context);
+  const [seen, unseen] = [startProcess(world, 'instance', '--pid', String(pid)), startProcess(world, 'instance')];
+  const later = world.with({ now: '2026-03-17T20:00:00Z' });
+  assert.deepEqual(later.answer('process', 'sweep').swept, []);
+  const processes = processesOf(later);
+  assert.deepEqual([processes[seen].liveness, processes[unseen].liveness], ['alive', 'quiet']);
+  for (const id of [seen, unseen]) assert.equal(later.answer('process', 'end', id).status, 'done');
+});
+
+test('6.12: whatever is started and stopped beside it, a process that lives stays on record as running', async (context) => {
+  const world = reviewIn(context, 'reviews');
+  const { pid } = await startProgram(context);
+  startProcess(world, 'supervisor', '--pid', String(pid));
+  startProcess(world, 'instance');
+  const before = dumpStore(world);
+  for (let start = 0; start < 2; start += 1) {
+    const opened = openStint({ cwd: world.project, now: () => '2026-03-17T13:00:00.000Z' });
+    assert.ok(opened.ok);
+    for (const verb of ['list', 'progress', 'process list', 'process sweep', 'reconcile', 'doctor'])
+      assert.ok((await opened.value.run(verb)).ok, verb);
+    await opened.value.close();
+    for (const args of [['progress'], ['process', 'sweep'], ['doctor'], ['rebuild']]) world.answer(...args);
+  }
+  assert.deepEqual(dumpStore(world), before);
+  assert.equal(world.answer('status').activity, 'running');
 });
 
 test('6.14: what is asked again and again does not make the store grow', (context) => {
@@ -455,6 +508,33 @@ test('6.35: a normal finish is a completed one, everywhere', (context) => {
   assert.equal(eventsOf(world, session).at(-1).data.outcome, 'completed');
 });
 
+test('6.35: whoever finishes a review is not recorded as cancelled by it', (context) => {
+  for (const kind of ['supervisor', 'instance']) {
+    const world = reviewIn(context, 'complete');
+    const driver = startProcess(world, kind);
+    world.answer('finish', '--process', driver);
+    assert.equal(processesOf(world)[driver].status, 'running', 'how it ends it says itself');
+    world.answer('process', 'end', driver, '--exit-code', '0');
+    assert.deepEqual([processesOf(world)[driver].status, processesOf(world)[driver].exit_code], ['done', 0]);
+  }
+});
+
+test('6.36: a review is resumed in the conversation that was bound, and no reviewer in one that is not its own', (context) => {
+  const world = reviewIn(context, 'reviews');
+  const lead = startProcess(world, 'supervisor', '--vendor', 'codex');
+  const reviewers = [1, 2].map((instance) =>
+    startProcess(world, 'instance', '--vendor', 'codex', '--persona', 'principal', '--instance', String(instance)),
+  );
+  world.answer('process', 'bind', lead, 'shared');
+  const resume = { process: lead, vendor: 'codex', vendor_session_id: 'shared', command: 'codex resume shared' };
+  assert.deepEqual(world.answer('status').resume, resume);
+  for (const id of reviewers) assert.equal(processesOf(world)[id].resume_command, null);
+  // Where the host has one conversation for all, binding it to each of them leads to that one.
+  for (const id of reviewers) world.answer('process', 'bind', id, 'shared');
+  assert.equal(world.answer('status').resume.command, resume.command);
+  assert.equal(world.refusal(9, 'process', 'bind', lead, 'its-own').code, 'conflict');
+});
+
 test('9.3 complete by a step: it is refused, and leaves no dead end', (context) => {
   const world = reviewIn(context, 'synthesis');
   assert.equal(world.refusal(5, 'advance', 'complete').hint, 'stint complete-round --session review:2026-03-17-main');
@@ -542,6 +622,46 @@ test('9.3 next action: whoever does what it says, and nothing else, completes a 
   assert.equal(kind, 'reopen');
   world.answer(...String(command).split(' ').slice(1));
   assert.equal(world.answer('status').next_action.kind, 'advance');
+});
+
+test('9.3 next action: who drives a review and names itself, or is its supervisor, is never told to wait for itself', (context) => {
+  for (const kind of ['supervisor', 'instance']) {
+    const world = reviewIn(context, 'context');
+    const driven = world.with({ env: { STINT_PROCESS: startProcess(world, kind) } });
+    const kinds: string[] = [];
+    for (let step = 0; step < 20; step += 1) {
+      const { next_action: next } = driven.answer('status', name);
+      kinds.push(next.kind);
+      if (next.command === null) break;
+      world.write('round-meta.json', json(approval));
+      driven.answer(...String(next.command).split(' ').slice(1));
+    }
+    assert.deepEqual(kinds, [...phases.slice(1, 7).map(() => 'advance'), 'complete', 'finish', 'none']);
+  }
+});
+
+test('9.3 driver of a finish: the record says that the review succeeded, and of its driver what the driver said', (context) => {
+  const world = reviewIn(context, 'complete');
+  const lead = startProcess(world, 'supervisor');
+  const reviewer = startProcess(world, 'instance');
+  // Also where the driver does not say who it is.
+  world.answer('finish');
+  const { outcome, completeness } = world.answer('status', name);
+  assert.deepEqual([outcome, completeness], ['completed', 'complete']);
+  const processes = processesOf(world);
+  assert.deepEqual([processes[lead].status, processes[reviewer].status], ['running', 'cancelled']);
+});
+
+test('9.3 ended instances: they cannot be beaten, bound or ended otherwise', (context) => {
+  const world = reviewIn(context, 'reviews');
+  const id = startProcess(world, 'instance');
+  world.answer('process', 'end', id, '--exit-code', '0');
+  const before = dumpStore(world);
+  world.refusal(5, 'process', 'beat', id);
+  world.refusal(5, 'process', 'bind', id, 'v-1');
+  world.refusal(9, 'process', 'end', id, '--outcome', 'crashed');
+  world.refusal(4, 'process', 'start', '--kind', 'instance', '--parent', id);
+  assert.deepEqual(dumpStore(world), before);
 });
 
 test('9.3 other verdict: it is a conflict, and a lost file comes back with the one that was stored', (context) => {

@@ -747,6 +747,17 @@ suite('closing a session', () => {
     );
     assert.deepEqual(endsOf(world), { ada: 'cancelled' });
   });
+
+  test('what has had no event for long is not closed while its processes were heard of in that time, wherever they run', (context) => {
+    const world = reviewIn(context, 'reviews');
+    const ada = startProcess(world.with({ env: { STINT_HOST: 'build-b' } }), 'instance', '--name', 'ada');
+    const days = (count: number): TestWorld => later(world, 60 * 24 * count);
+    days(14).answer('process', 'beat', ada);
+    assert.equal(days(20).answer('status').activity, 'quiet');
+    assert.deepEqual(days(20).answer('reconcile').closed, []);
+    assert.equal(listOf(days(21.1).answer('reconcile').closed).length, 1);
+    assert.deepEqual(endsOf(world), { ada: 'cancelled' });
+  });
 });
 
 test('a damaged row of a process is refused by name by who writes, read past, and healed by rebuild', (context) => {

@@ -122,7 +122,7 @@ suite('on the same machine, in the same boot', () => {
     assert.equal(judge({ ...desk, stats: { 42: stat('7000', 'node', 'Z') } }, desk), 'dead');
   });
 
-  test('a pid that was given to another program is dead', () => {
+  test('6.11: a pid that was given to another program is dead, however close they were started', () => {
     assert.equal(judge({ ...desk, stats: { 42: stat('7001') } }, desk), 'dead');
   });
 

@@ -16,7 +16,7 @@ const day = 24 * 3_600_000;
 export const reconcile = defineVerb({
   name: 'reconcile',
   summary: 'Close what was left alone, and name what nothing proves.',
-  details: `Closes as aborted, with the reason on the record, every open session that has had no event for 7 days (--days N) and on which nobody works as far as can be seen. Nothing else is ever closed by itself, and nothing is deleted: a closed session goes on when it is begun again.
+  details: `Closes as aborted, with the reason on the record, every open session that has had no event for 7 days (--days N) and on which nobody works as far as can be seen: no process that is alive, or was heard of in that time. Nothing else is ever closed by itself, and nothing is deleted: a closed session goes on when it is begun again.
 
 unproved lists the closed sessions whose last files are there without a completion on record. They stay what they are: a file alone completes nothing. Doing it again changes nothing. --dry-run shows what would be done.`,
   examples: ['stint reconcile --dry-run', 'stint reconcile --days 30 --json'],

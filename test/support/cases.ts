@@ -16,6 +16,7 @@ export interface PublicCase {
 const first = 'cases.test.ts';
 const second = 'cases-text.test.ts';
 const third = 'progress.test.ts';
+const fourth = 'cases-processes.test.ts';
 
 /** The cases that concern reviews and their state, by their id. */
 export const publicCases: Readonly<Record<string, PublicCase>> = {
@@ -23,6 +24,12 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
   B03: {
     rule: 'a held lock is waited for; past the deadline the holder is named, and nothing looks done',
     file: 'races.test.ts',
+  },
+  B05: {
+    rule: 'a process of another machine is never judged by its pid, and everybody sees where it runs',
+    file: fourth,
+    notHere:
+      'its lease file is of another tool: a process stands for the holder; the file system is looked at by the store',
   },
   B07: {
     rule: 'what is done to one session leaves the others as they are',
@@ -33,6 +40,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     rule: 'verbs that do several things take the lock once and do not wait for themselves',
     file: first,
     notHere: 'checkpoints, exports and hooks are no verbs of this program yet',
+  },
+  C11: {
+    rule: 'a session that ended without doing anything is listed, can be closed, and is in the way of none',
+    file: fourth,
+    notHere: 'its state file is of another tool: the session is begun instead',
   },
   C12: { rule: 'two worktrees of one commit are two places without a conflict', file: first, notHere: 'leases' },
   D02: { rule: 'what cannot be found or read is refused, and nothing is begun in its stead', file: first },
@@ -56,6 +68,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     notHere: 'roots of MCP clients and working folders of hooks come through surfaces that are not there yet',
   },
   G07: { rule: 'a round is completed once, whoever asks how often', file: first },
+  H01: {
+    rule: 'what nobody works on any more is interrupted, since when it was last heard of, wherever it is shown',
+    file: fourth,
+    notHere: 'its state and lease files are of another tool: a review with a supervisor stands for them; a dashboard',
+  },
   H02: {
     rule: 'no phase is passed over silently, and a closed review goes on without losing a round',
     file: first,
@@ -65,6 +82,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     rule: 'rounds are in the order of their numbers, and folders that are found are no sessions',
     file: first,
     notHere: 'importing history is no verb of this program yet',
+  },
+  H07: {
+    rule: 'who was killed has ended, and no exit code is made up',
+    file: fourth,
+    notHere: 'its journal is of another tool: its processes are started and ended instead',
   },
   H08: {
     rule: 'nothing to do yet is 0/0, on a terminal of any width',
@@ -77,9 +99,9 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     notHere: 'its state files are of another tool: the times are given to a review and to the view',
   },
   H11: {
-    rule: 'a session that is ended twice has ended once',
+    rule: 'a session that is ended twice has ended once, and so has a process',
     file: first,
-    notHere: 'the hook at the end of an agent',
+    notHere: 'the hook at the end of an agent comes through a surface that is not there yet: process end stands for it',
   },
   H13: {
     rule: 'no answer, of whatever shape, is shown with a word of our own innards',
