@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -16,10 +15,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { damageStores, runLines, settle } from './support/damage.ts';
-import { approval, completeRound, name, reviewIn, session } from './support/reviews.ts';
+import { damageStores, killRepairs, repairAtOnce, runLines, settle, writeWhileRepaired } from './support/damage.ts';
+import { name, reviewIn, session } from './support/reviews.ts';
 import { assertSound, eventsOf, tamper, treeOf } from './support/stores.ts';
-import { command, createWorld, listOf, noon, type Outcome, type Printed, type TestWorld } from './support/world.ts';
+import { command, createWorld, listOf, type Outcome, type Printed, type TestWorld } from './support/world.ts';
 
 /** Two reviews: one with a completed round and its mirror, one with a remark. Nothing of them was copied anywhere. */
 const twoReviews = (context: TestContext): TestWorld => {
@@ -91,7 +90,7 @@ const situations: readonly Situation[] = [
     name: '4 KiB inside the file, with the events, are overwritten',
     damage: (world) => {
       settle(world);
-      overwrite(world, pageWith(world, 'SessionOpened'), 4096);
+      overwrite(world, pageWith(world, '"text":"a remark"'), 4096);
     },
     problem: /database disk image is malformed/,
     whole: [],
@@ -177,7 +176,7 @@ const situations: readonly Situation[] = [
       settle(world);
       for (const text of ['one', 'two', 'three']) world.answer('note', text, '--session', 'second');
       const log = readFileSync(world.path(`${store}-wal`));
-      writeFileSync(world.path(`${store}-wal`), log.fill(0, 32 + 24 + 100, 32 + 24 + 300));
+      writeFileSync(world.path(`${store}-wal`), log.fill('garbage', 32 + 24 + 100, 32 + 24 + 300));
     },
     problem: /its log breaks off after 0 of \d+ pages that were committed/,
     whole: keys,
@@ -191,7 +190,8 @@ const situations: readonly Situation[] = [
   },
 ];
 
-const mostReadable = (text: string): string => text.split('\n').map((line) => line.trimEnd()).join('\n');
+/** A text without what is only there to align it. */
+const unaligned = (text: string): string => text.replaceAll(/ {2,}(?=\S)/g, '  ').replaceAll(/ +$/gm, '');
 
 for (const situation of situations) {
   test(`${situation.name}: what is read is right or says what is missing, doctor names it, and its repair brings back what there is`, (context) => {
@@ -269,11 +269,11 @@ test('doctor says in words what is damaged, what can be read and what is lost, a
   rmSync(world.path(`${store}-wal`));
   const looked = world.run('doctor');
   assert.equal(
-    mostReadable(world.scrub(looked.stdout + looked.stderr)),
+    unaligned(world.scrub(looked.stdout + looked.stderr)),
     [
       'not healthy: 2 sessions, 13 events in ROOT/project/.stint/stint.db',
       'ROOT/project/.stint/stint.db  The store ROOT/project/.stint/stint.db is damaged: event 4 of review:second was answered and is not in it: its log stint.db-wal was lost or cut.  stint doctor --fix',
-      'review:second                 event 4 is lost',
+      'review:second  event 4 is lost',
       `${session}  can be read in the store: 9 events`,
       'stint: The store ROOT/project/.stint/stint.db is damaged: event 4 of review:second was answered and is not in it: its log stint.db-wal was lost or cut.',
       '  try: stint doctor --fix',
@@ -282,13 +282,13 @@ test('doctor says in words what is damaged, what can be read and what is lost, a
   );
   const fixed = world.run('doctor', '--fix');
   assert.equal(
-    mostReadable(world.scrub(fixed.stdout + fixed.stderr)),
+    unaligned(world.scrub(fixed.stdout + fixed.stderr)),
     [
       'healthy: 2 sessions, 13 events in ROOT/project/.stint/stint.db',
       'found  ROOT/project/.stint/stint.db  The store ROOT/project/.stint/stint.db is damaged: event 4 of review:second was answered and is not in it: its log stint.db-wal was lost or cut.',
-      'found  review:second                 event 4 is lost',
+      'found  review:second  event 4 is lost',
       `${session}  restored from the store: 9 events`,
-      'review:second           restored from the store: 3 events  event 4 is lost',
+      'review:second  restored from the store: 3 events  event 4 is lost',
       'the damaged files are kept in ROOT/project/.stint/stint.db.damaged-20260317T120000',
       '',
     ].join('\n'),
@@ -307,7 +307,12 @@ test('a deleted store comes back from its copy, with whatever happened later nam
   const listed = world.run('list', '--all', '--json');
   assert.equal(listed.status, 0);
   assert.match(String(listed.json.warnings), /is gone, and it was here. There is a copy of 2026-03-17T12:00:00.000Z/);
-  assert.deepEqual(listOf(listed.json.sessions).map((row) => row.session).toSorted(), [...keys].toSorted());
+  assert.deepEqual(
+    listOf(listed.json.sessions)
+      .map((row) => row.session)
+      .toSorted(),
+    [...keys].toSorted(),
+  );
   assert.equal(existsSync(world.path('.stint')), false, 'reading makes no store');
   assert.equal(world.refusal(14, 'begin', 'review', '--name', 'third').hint, 'stint doctor --fix');
   assert.equal(existsSync(world.path('.stint')), false, 'nothing is begun over what is missed');
@@ -343,7 +348,14 @@ test('finishing keeps a copy once an hour, and one that cannot be kept is a warn
     ['2026-03-17T16:00:00Z', 3],
   ] as const) {
     const later = world.with({ now: time });
-    const { session_id } = later.answer('begin', 'review', '--branch', 'more', '--name', `n-${time.slice(11, 16).replace(':', '')}`);
+    const { session_id } = later.answer(
+      'begin',
+      'review',
+      '--branch',
+      'more',
+      '--name',
+      `n-${time.slice(11, 16).replace(':', '')}`,
+    );
     later.answer('finish', '--abort', '--session', session_id);
     assert.equal(readdirSync(join(copies, readdirSync(copies)[0] ?? '')).length, count, time);
   }
@@ -366,7 +378,11 @@ test('where files may not grow, a writing verb is refused by name, nothing has c
   assert.match(JSON.parse(refused.stdout).error.message, /no room left where the store .* is; nothing was changed/);
   assert.deepEqual(eventsOf(world, 'review:second'), events);
   assert.deepEqual(leftOf(world)[store], before[store]);
-  assert.equal(runLimited(world, 8, 'status', '--session', 'second').status, 0, 'reading needs no room');
+  const reading = runLimited(world, 8, 'log', '--session', 'second', '--json');
+  assert.equal(reading.status, 0, 'reading needs no room');
+  const { warnings, ...answer } = JSON.parse(reading.stdout);
+  assert.match(String(warnings), /^There is no room left .*\. This is what can be read of it \(2 sessions\)$/);
+  assert.deepEqual(answer, world.answer('log', '--session', 'second'));
   assert.equal(world.run('note', 'x'.repeat(20_000), '--session', 'second').status, 0);
   assertSound(world);
 });
@@ -390,10 +406,11 @@ test('a database that may not have more pages is full like a disk', async (conte
   const database = openDatabase(path, { readOnly: false });
   database.exec('CREATE TABLE t (a); PRAGMA max_page_count = 3');
   assert.throws(
-    () => database.write(() => {
-      database.run('INSERT INTO t VALUES (?)', 'x'.repeat(50_000));
-      return { commit: true, value: undefined };
-    }),
+    () =>
+      database.write(() => {
+        database.run('INSERT INTO t VALUES (?)', 'x'.repeat(50_000));
+        return { commit: true, value: undefined };
+      }),
     /no room left where the store .*full\.db is; nothing was changed/,
   );
   assert.equal(database.get('SELECT count(*) AS count FROM t')?.['count'], 0);
@@ -444,32 +461,46 @@ test(
   },
 );
 
-test('a read-only mount is read as it is, refuses writers by name, and is healthy', { skip: withoutMounts }, (context) => {
-  const world = twoReviews(context);
-  const before = leftOf(world);
-  const { stdout, stderr } = inMounts(
-    world,
-    `mount --bind . . && mount -o remount,ro,bind . || exit 70
+test(
+  'a read-only mount is read as it is, refuses writers by name, and is healthy',
+  { skip: withoutMounts },
+  (context) => {
+    const world = twoReviews(context);
+    const before = leftOf(world);
+    const { stdout, stderr } = inMounts(
+      world,
+      `mount --bind . . && mount -o remount,ro,bind . || exit 70
      cd "$PWD"
      stint status --session second --json > /dev/null; echo "read $?"
      stint note x --session second --json; echo "write $?"
      stint doctor --quiet; echo "doctor $?"
      stint doctor --fix --json; echo "fix $?"`,
-  );
-  assert.match(stdout, /read 0\n/, stderr);
-  assert.match(stdout, /cannot be written|cannot be used/);
-  assert.match(stdout, /write 6\n[^]*doctor 0\n[^]*fix 6\n/, stdout + stderr);
-  assert.deepEqual(leftOf(world), before);
-  assert.equal(world.run('note', 'x', '--session', 'second').status, 0, 'the same command works where it may be written');
-});
+    );
+    assert.match(stdout, /read 0\n/, stderr);
+    assert.match(stdout, /cannot be written|cannot be used/);
+    assert.match(stdout, /write 6\n[^]*doctor 0\n[^]*fix 6\n/, stdout + stderr);
+    assert.deepEqual(leftOf(world), before);
+    assert.equal(
+      world.run('note', 'x', '--session', 'second').status,
+      0,
+      'the same command works where it may be written',
+    );
+  },
+);
 
 test('a folder on another machine is refused by every verb, named by doctor, and nothing is made in it', (context) => {
   const world = twoReviews(context);
-  const mounts = world.write('../mounts', `25 1 8:1 / / rw - ext4 /dev/sda rw\n36 25 0:31 / ${world.root} rw - nfs4 filer:/home rw\n`);
+  const mounts = world.write(
+    '../mounts',
+    `25 1 8:1 / / rw - ext4 /dev/sda rw\n36 25 0:31 / ${world.root} rw - nfs4 filer:/home rw\n`,
+  );
   const shared = world.with({ env: { STINT_TEST_MOUNTS: mounts } });
   const before = leftOf(world);
   const lines = [...readings, ['note', 'x', '--session', 'second'], ['doctor'], ['doctor', '--fix']];
-  for (const [index, { status, json: answer }] of runLines(shared, lines.map((line) => [...line, '--json'])).entries()) {
+  for (const [index, { status, json: answer }] of runLines(
+    shared,
+    lines.map((line) => [...line, '--json']),
+  ).entries()) {
     assert.equal(status, 6, lines[index]?.join(' '));
     assert.match(answer.error.message, /is on nfs4 \(filer:\/home\): file locks and shared memory do not hold there/);
     if (lines[index]?.[0] === 'doctor') {
@@ -579,6 +610,19 @@ test('reading a damaged log leaves it as it was: what can be saved of it is stil
     for (const line of [['list', '--all'], ['status', '--session', 'second'], ['doctor']]) world.run(...line);
   }
   assert.deepEqual(readFileSync(world.path(`${store}-wal`)), log);
+});
+
+// Every fifth change; the soak takes each one.
+test('kill -9 before single changes on disk of a repair: what is read is right, and the next repair brings everything back', (context) => {
+  context.diagnostic(`${killRepairs(context, 5)} kills`);
+});
+
+test('eight repairs at once are one repair, and a remark that is written meanwhile is refused or stays', async (context) => {
+  await repairAtOnce(context, 8, 3);
+});
+
+test('what is written to a sound session while the store is made anew around a damaged one is there afterwards', async (context) => {
+  context.diagnostic(`${await writeWhileRepaired(context, 3)} remarks`);
 });
 
 // The soak takes the whole campaign.

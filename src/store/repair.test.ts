@@ -190,5 +190,8 @@ test('requests and mirrors come along, the newest version of a mirror last', asy
   assert.equal(remains.requests.length, 3);
   assert.equal(remains.mirrors.length, 3, 'each version once');
   const sources = remains.mirrors.map(({ source }) => source);
-  assert.deepEqual(sources, sources.toSorted((a, b) => a - b));
+  assert.deepEqual(
+    sources,
+    sources.toSorted((a, b) => a - b),
+  );
 });

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -88,10 +98,13 @@ test('a copy that could not be made whole is not taken for one', async (context)
 test('what is no copy of ours is not listed, and is not taken away', async (context) => {
   const folder = folderOf(context);
   const store = openSqliteStore(':memory:', new Map(), { create: true });
-  for (const name of ['notes.txt', '2026-03-17T090000Z.db.123', '2026-03-17.db']) writeFileSync(join(folder, name), 'x');
+  for (const name of ['notes.txt', '2026-03-17T090000Z.db.123', '2026-03-17.db'])
+    writeFileSync(join(folder, name), 'x');
   for (const time of ['09:00:00', '10:00:00', '11:00:00', '12:00:00']) await keepCopy(store, folder, at(time));
   assert.equal(listCopies(folder).length, 3);
-  assert.ok(['notes.txt', '2026-03-17T090000Z.db.123', '2026-03-17.db'].every((name) => existsSync(join(folder, name))));
+  assert.ok(
+    ['notes.txt', '2026-03-17T090000Z.db.123', '2026-03-17.db'].every((name) => existsSync(join(folder, name))),
+  );
   assert.deepEqual(listCopies(join(folder, 'none')), []);
   await store.close();
 });
@@ -138,7 +151,11 @@ test('a store is missed where it once was and something of it is left: a copy, i
   mkdirSync(join(folder, 'state', id), { recursive: true });
   writeFileSync(join(folder, 'state', id, '2026-03-17T090000Z.db'), 'x');
   assert.match(refuseMissing(files, undefined)?.message ?? '', /There is a copy of 2026-03-17T09:00:00.000Z/);
-  assert.equal(refuseMissing({ ...files, idFile: undefined }, undefined), undefined, 'one that was named is not missed');
+  assert.equal(
+    refuseMissing({ ...files, idFile: undefined }, undefined),
+    undefined,
+    'one that was named is not missed',
+  );
 });
 
 test('the folder of copies is that of the id: the one that was found, else the one that was written down', (context) => {

@@ -15,6 +15,8 @@ import { prepareFolder } from '../store/place.ts';
 import { createPlaces, refuseFolder } from '../store/places.ts';
 import { keepStoreId, refuseMissing, type StoreFiles } from '../store/store-files.ts';
 import type { MountTable } from '../store/sqlite/file-system.ts';
+import { unfinishedRepairs } from '../store/sqlite/unfinished.ts';
+import { roomHint } from '../store/sqlite/database.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { files } from './files.ts';
 import { createHost } from './host.ts';
@@ -193,12 +195,12 @@ export const runVerb = async (
     redact: options.redact ?? true,
   };
   const { store, kinds, places, host, damage } = workplace;
-  const world: World = { store, kinds, places, host, files, caller, care: { damage, repair: () => repair(workplace) } };
+  const world: World = { store, kinds, places, host, files, caller, care: careOf(workplace) };
   const result = await attempt(call, world, payload);
   if (!result.ok) {
     const { refusal, report } = result.error;
     if (damage !== undefined) return err({ ...result.error, refusal: unlessLost(refusal, damage) });
-    if (!verb.cares || report !== undefined || !isDamage(refusal)) return result;
+    if (report !== undefined || !readsRemains(verb, refusal)) return result;
     // The store stays open: closing it would write its log into the damaged file.
     const left = await remainsOf(workplace, refusal);
     const isEmpty = left.damage?.sessions.length === 0;
@@ -237,8 +239,14 @@ const attempt = async (
   }
 };
 
-/** Whether a refusal says that the store or a session in it cannot be read. */
-export const isDamage = ({ code }: Refusal): boolean => code === 'damaged';
+/**
+ * Whether a verb goes on with what can be read of a store that is refused: where it is damaged, and, for a verb that only
+ * reads, where SQLite has no room for what it needs beside a file.
+ */
+export const readsRemains = (verb: Verb, refusal: Refusal): boolean =>
+  verb.cares && (refusal.code === 'damaged' || (verb.access === 'reads' && isFull(refusal)));
+
+const isFull = ({ hint }: Refusal): boolean => hint === roomHint;
 
 /** What is not found in the remains of a store may be what was lost of it. */
 const unlessLost = (refusal: Refusal, damage: Damage): Refusal =>
@@ -257,7 +265,8 @@ const warningOf = ({ refusal, sessions, lost }: Damage): string => {
     ...(flawed === 0 ? [] : [`${flawed} of them not whole`]),
     ...(lost.length === 0 ? [] : [`${lost.length} lost`]),
   ];
-  return `${refusal.message} This is what can be read of it (${parts.join(', ')}); to bring it back: stint doctor --fix`;
+  const way = isFull(refusal) ? '' : '; to bring it back: stint doctor --fix';
+  return `${refusal.message} This is what can be read of it (${parts.join(', ')})${way}`;
 };
 
 const keepCopyOf = async ({ store, files: { copies, idFile }, now }: Workplace): Promise<string | undefined> => {
@@ -267,6 +276,12 @@ const keepCopyOf = async ({ store, files: { copies, idFile }, now }: Workplace):
   if (idFile !== undefined) keepStoreId(idFile, id);
   return keepCopy(store, join(copies, id), now());
 };
+
+const careOf = (workplace: Workplace): World['care'] => ({
+  damage: workplace.damage,
+  wasInterrupted: () => unfinishedRepairs(workplace.files.path).length > 0,
+  repair: () => repair(workplace),
+});
 
 const repair = async (workplace: Workplace): ReturnType<World['care']['repair']> => {
   const { files: storeFiles, kinds, now } = workplace;

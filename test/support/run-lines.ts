@@ -33,7 +33,9 @@ const now = (): string => process.env['STINT_NOW'] ?? new Date().toISOString();
 /** A mount table that stands in for the machine's, where every path lies on NFS if it says so. */
 const mountTable = process.env['STINT_TEST_MOUNTS'];
 const mounts =
-  mountTable === undefined ? {} : { mounts: { typeOf: () => 0x69_69, read: () => fs.readFileSync(mountTable, 'utf8') } };
+  mountTable === undefined
+    ? {}
+    : { mounts: { typeOf: () => 0x69_69, read: () => fs.readFileSync(mountTable, 'utf8') } };
 const outcomes: LineOutcome[] = [];
 for (const argv of lines) {
   printed[1] = '';

@@ -75,7 +75,8 @@ test('what cannot be read is damage, and names the repair', () => {
 });
 
 test('a lock that is held is worth the same call again, and a read-only file is not', () => {
-  for (const code of [5, 261, 517, 6, 262]) assert.equal(refusalOf('/x/stint.db', code, 'm')?.code, 'busy', String(code));
+  for (const code of [5, 261, 517, 6, 262])
+    assert.equal(refusalOf('/x/stint.db', code, 'm')?.code, 'busy', String(code));
   for (const code of [8, 264, 776, 1032, 1544]) {
     assert.match(refusalOf('/x/stint.db', code, 'm')?.message ?? '', /cannot be written/, String(code));
   }

@@ -257,7 +257,7 @@ export const refusalOf = (path: string, code: number, message: string): Refusal 
   if (writeFailures.has(code)) {
     return refuse('invariant-unmet', `There is no room left where the store ${path} is; nothing was changed.`, {
       expected: 'free space on that disk, and no limit on the size of files',
-      hint: 'make room and run the same command again',
+      hint: roomHint,
     });
   }
   switch (code & 0xff) {
@@ -297,6 +297,9 @@ export const refusalOf = (path: string, code: number, message: string): Refusal 
       return undefined;
   }
 };
+
+/** What helps where there is no room. */
+export const roomHint = 'make room and run the same command again';
 
 /** What helps against damage. */
 export const repairHint = 'stint doctor --fix';

@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
 import type { MountTable } from '../../store/sqlite/file-system.ts';
 import type { Terminal } from '../tui/terminal.ts';
-import { isDamage, openRemains, openWorkplace, runVerb, type OpenStore, type Workplace } from '../world.ts';
+import { openRemains, openWorkplace, readsRemains, runVerb, type OpenStore, type Workplace } from '../world.ts';
 import { parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
@@ -114,7 +114,7 @@ const runLine = async (
   };
   const opened = openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named', open);
   // What is left of a damaged store can be read.
-  const left = opened.ok || !verb.cares || !isDamage(opened.error) ? opened : await openRemains(location, opened.error);
+  const left = opened.ok || !readsRemains(verb, opened.error) ? opened : await openRemains(location, opened.error);
   // Where nothing is left there is nothing to read: only who looks after the store goes on.
   const isEmpty = left.ok && left.value.damage?.sessions.length === 0 && verb.access === 'reads';
   const workplace = isEmpty ? opened : left;
