@@ -180,6 +180,8 @@ export interface Damage {
 export interface Care {
   /** Set where the store cannot be used as it is, and what is read is what could be saved of it. */
   readonly damage: Damage | undefined;
+  /** Whether an earlier repair was interrupted. */
+  readonly wasInterrupted: () => boolean;
   /** Makes the store anew from what is left, unless somebody else was faster; answers the store that is sound now. */
   readonly repair: () => Promise<{
     readonly store: Store;

@@ -37,8 +37,12 @@ export const doctor = defineVerb({
       if (input.fix !== true) return examine(world, input.session);
       const first = await findingsOf(world);
       const needsRepair = world.care.damage !== undefined || first.some(({ isDamage }) => isDamage === true);
-      if (!needsRepair && world.store.readOnly !== undefined) return err({ refusal: world.store.readOnly });
-      const repaired = needsRepair ? await world.care.repair() : undefined;
+      if (!needsRepair && world.store.readOnly !== undefined) {
+        const looked = await examine(world, undefined);
+        const report = looked.ok ? looked.value : looked.error.report;
+        return err({ refusal: world.store.readOnly, ...(report === undefined ? {} : { report }) });
+      }
+      const repaired = needsRepair || world.care.wasInterrupted() ? await world.care.repair() : undefined;
       const after = {
         ...world,
         ...(repaired === undefined ? {} : { store: repaired.store }),
@@ -110,7 +114,11 @@ const damageOf = ({ care: { damage } }: World, findings: readonly Finding[]): re
     : findings.flatMap(({ subject, problem, isDamage }) => (isDamage === true ? [`${subject}: ${problem}`] : []));
 
 /** The care of a store that was just repaired: whatever is found now is told, and no second repair is tried. */
-const healthyCareOf = (store: Store): Care => ({ damage: undefined, repair: async () => ({ store, done: undefined }) });
+const healthyCareOf = (store: Store): Care => ({
+  damage: undefined,
+  wasInterrupted: () => false,
+  repair: async () => ({ store, done: undefined }),
+});
 
 /**
  * Where nothing was left of the store of this checkout, its sessions as far as their files tell of them. The database of the

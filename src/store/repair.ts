@@ -4,7 +4,6 @@ import {
   linkSync,
   mkdirSync,
   openSync,
-  readdirSync,
   renameSync,
   rmSync,
   statSync,
@@ -21,6 +20,7 @@ import { copiesFolder, listCopies, readStoreId, refuseMissing, type StoreFiles }
 import { openDatabase, type Database } from './sqlite/database.ts';
 import { migrate, openFile, openMemory } from './sqlite/open.ts';
 import { readWhole } from './sqlite/kept-files.ts';
+import { forgetUnfinished, markUnfinished, unfinishedRepairs } from './sqlite/unfinished.ts';
 import { fillStore, type RestoredSession, type RestoredStore } from './sqlite/restore.ts';
 import { salvageStore, type Salvaged, type SalvagedSession } from './sqlite/salvage/events.ts';
 import { createSqliteStore } from './sqlite/store.ts';
@@ -161,7 +161,7 @@ export const describeRemains = ({ sessions, lost }: Remains, refusal: Refusal): 
 /** Whether a store is damaged so that its projections made anew would not help. */
 export const isDamagedStore = (files: StoreFiles, kinds: Kinds): boolean => {
   const size = statSync(files.path, { throwIfNoEntry: false })?.size;
-  if (refuseMissing(files, size) !== undefined || unfinishedRepairs(files.path).length > 0) return true;
+  if (refuseMissing(files, size) !== undefined) return true;
   try {
     // Left open: closing it would write the log into a file that may be damaged, before anything was saved of either.
     const { database } = openFile(files.path, { create: false, anyFileSystem: true });
@@ -212,7 +212,11 @@ const repairLocked = (files: StoreFiles, kinds: Kinds, now: string, isDamaged: (
   const lock = openDatabase(`${path}-repair`, { readOnly: false });
   try {
     return lock.write(() => {
-      if (!isDamaged()) return { commit: false, value: undefined };
+      if (!isDamaged()) {
+        // The last repair was killed when it was all but done.
+        forgetUnfinished(path);
+        return { commit: false, value: undefined };
+      }
       return { commit: false, value: whileNobodyWrites(path, () => remake(files, kinds, now)) };
     });
   } finally {
@@ -245,15 +249,16 @@ const remake = (files: StoreFiles, kinds: Kinds, now: string): Repair => {
 
 const companions = ['', '-wal', '-shm', '-tip'];
 
-/** Puts a new store into place, and keeps the old one aside. */
+/**
+ * Puts a new store into place, and keeps the old one aside. The file goes before its log, which would be written into another
+ * one, and a file without its log would pass for an older state of the store. Whoever comes in between finds the mark.
+ */
 const replaceStore = (path: string, fresh: string, now: string): string | null => {
   const kept = keepAside(path, now);
-  const unfinished = join(kept ?? dirname(path), markOf(path));
-  if (kept !== null) writeFileSync(unfinished, '');
-  // A log beside a store that it does not belong to would be written into it.
-  for (const suffix of ['-wal', '-shm', '-tip']) rmSync(path + suffix, { force: true });
+  if (kept !== null) markUnfinished(path, kept);
+  for (const suffix of companions) rmSync(path + suffix, { force: true });
   renameSync(fresh, path);
-  if (kept !== null) rmSync(unfinished, { force: true });
+  forgetUnfinished(path);
   return kept;
 };
 
@@ -304,19 +309,3 @@ const keepAside = (path: string, now: string): string | null => {
   }
   return kept;
 };
-
-/** The stores that a repair had put aside when it was interrupted. */
-const unfinishedRepairs = (path: string): readonly string[] => {
-  const folder = dirname(path);
-  const prefix = `${basename(path)}.damaged-`;
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.startsWith(prefix) && existsSync(join(folder, name, markOf(path))))
-      .map((name) => join(folder, name, basename(path)));
-  } catch (error) {
-    if (errnoCode(error) === null) throw error;
-    return [];
-  }
-};
-
-const markOf = (path: string): string => `${basename(path)}.unfinished`;

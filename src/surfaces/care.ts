@@ -15,7 +15,7 @@ import {
 } from '../store/repair.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { keepStoreId } from '../store/store-files.ts';
-import { survey, type Location, type Workplace } from './world.ts';
+import { isFull, survey, type Location, type Workplace } from './world.ts';
 
 /** Looking after the store itself: what is left of a damaged one, its repair, and its copies. Loaded when it is needed. */
 
@@ -47,7 +47,8 @@ export const warningOf = ({ refusal, sessions, lost }: Damage): string => {
     ...(flawed === 0 ? [] : [`${flawed} of them not whole`]),
     ...(lost.length === 0 ? [] : [`${lost.length} lost`]),
   ];
-  return `${refusal.message} This is what can be read of it (${parts.join(', ')}); to bring it back: stint doctor --fix`;
+  const way = isFull(refusal) ? '' : '; to bring it back: stint doctor --fix';
+  return `${refusal.message} This is what can be read of it (${parts.join(', ')})${way}`;
 };
 
 /** What is not found in the remains of a store may be what was lost of it. */

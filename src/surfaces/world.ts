@@ -15,6 +15,8 @@ import { prepareFolder } from '../store/place.ts';
 import { createPlaces, refuseFolder } from '../store/places.ts';
 import { keepStoreId, refuseMissing, type StoreFiles } from '../store/store-files.ts';
 import type { MountTable } from '../store/sqlite/file-system.ts';
+import { unfinishedRepairs } from '../store/sqlite/unfinished.ts';
+import { roomHint } from '../store/sqlite/database.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { files } from './files.ts';
 import { createHost } from './host.ts';
@@ -184,7 +186,7 @@ export const runVerb = async (
     host,
     files,
     caller,
-    care: { damage, repair: async () => (await import('./care.ts')).repair(workplace) },
+    care: careOf(workplace),
   };
   const result = await attempt(call, world, payload);
   if (!result.ok) {
@@ -192,7 +194,7 @@ export const runVerb = async (
     if (damage !== undefined) {
       return err({ ...result.error, refusal: (await import('./care.ts')).unlessLost(refusal, damage) });
     }
-    if (!verb.cares || report !== undefined || !isDamage(refusal)) return result;
+    if (report !== undefined || !readsRemains(verb, refusal)) return result;
     // The store stays open: closing it would write its log into the damaged file.
     const left = (await import('./care.ts')).remainsOf(workplace, refusal);
     const isEmpty = left.damage?.sessions.length === 0;
@@ -231,5 +233,18 @@ const attempt = async (
   }
 };
 
-/** Whether a refusal says that the store or a session in it cannot be read. */
-export const isDamage = ({ code }: Refusal): boolean => code === 'damaged';
+/**
+ * Whether a verb goes on with what can be read of a store that is refused: where it is damaged, and, for a verb that only
+ * reads, where SQLite has no room for what it needs beside a file.
+ */
+export const readsRemains = (verb: Verb, refusal: Refusal): boolean =>
+  verb.cares && (refusal.code === 'damaged' || (verb.access === 'reads' && isFull(refusal)));
+
+/** Whether a refusal says that there is no room, which no repair makes. */
+export const isFull = ({ hint }: Refusal): boolean => hint === roomHint;
+
+const careOf = (workplace: Workplace): World['care'] => ({
+  damage: workplace.damage,
+  wasInterrupted: () => unfinishedRepairs(workplace.files.path).length > 0,
+  repair: async () => (await import('./care.ts')).repair(workplace),
+});

@@ -17,20 +17,44 @@ const first = 'cases.test.ts';
 const second = 'cases-text.test.ts';
 const third = 'progress.test.ts';
 const fourth = 'cases-processes.test.ts';
+const damage = 'damage.test.ts';
 
 /** The cases that concern reviews and their state, by their id. */
 export const publicCases: Readonly<Record<string, PublicCase>> = {
+  A01: {
+    rule: 'a log whose end is cut off is read as far as it goes, and what is missing is named; an unfinished record is not missed',
+    file: damage,
+    notHere: 'its events.jsonl is of another tool: the frames of our log stand for its lines',
+  },
+  A03: {
+    rule: 'NULs in the middle of the log hide nothing behind them, and are told',
+    file: damage,
+    notHere: 'its events.jsonl is of another tool: the frames of our log stand for its lines',
+  },
+  A05: {
+    rule: 'what is empty is told beside what is healthy, and refused by name',
+    file: damage,
+    notHere:
+      'its session files are of another tool: the rows of a session stand for them, and an empty file for a store',
+  },
+  A07: { rule: 'a full disk is named, nothing has changed, and with room the same command works', file: damage },
+  A08: { rule: 'garbage in the database is named, read around and repaired, and the bad file is kept', file: damage },
+  A10: {
+    rule: 'a record that was written half and then whole counts once',
+    file: damage,
+    notHere: 'its events.jsonl is of another tool: the frames of our log stand for its lines',
+  },
   B01: { rule: 'many writers lose nothing, and readers never see a torn file', file: 'races.test.ts' },
   B03: {
     rule: 'a held lock is waited for; past the deadline the holder is named, and nothing looks done',
     file: 'races.test.ts',
   },
   B05: {
-    rule: 'a process of another machine is never judged by its pid, and everybody sees where it runs',
-    file: fourth,
-    notHere:
-      'its lease file is of another tool: a process stands for the holder; the file system is looked at by the store',
+    rule: 'a store on another machine is refused by the name of its file system',
+    file: damage,
+    notHere: 'leases; that a process of another machine is never judged by its pid: cases-processes.test.ts',
   },
+  B06: { rule: 'where locks or shared memory do not work, that is said by name, with a way out', file: damage },
   B07: {
     rule: 'what is done to one session leaves the others as they are',
     file: first,
@@ -134,6 +158,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     rule: 'every time has its zone, in and out, and durations do not depend on the zone of the machine',
     file: second,
     notHere: 'state files of other tools that mix forms of times',
+  },
+  L01: {
+    rule: 'where a session with 100,000 events stands, and the newest of them, is read in a moment and in little memory',
+    file: damage,
+    notHere: 'records of 50 MB: no verb takes one (see L04)',
   },
   L04: {
     rule: 'a payload is taken whole however it comes, or refused with the limit; an interrupt changes nothing',

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { leafRecords, readPages } from '../../src/store/sqlite/salvage/pages.ts';
 import { approval, json, objection, phases } from './reviews.ts';
 import type { LineOutcome } from './run-lines.ts';
-import { createWorld, listOf, type Printed, type Tidying, type TestWorld } from './world.ts';
+import { assertSound } from './stores.ts';
+import { command, createWorld, listOf, type Printed, type Tidying, type TestWorld } from './world.ts';
 
 /** Runs command lines one after the other in one process of their own. */
 export const runLines = (
@@ -383,4 +384,151 @@ const differencesInList = (
     if (row.flaw !== undefined) return warnings === undefined ? [`${key} has a flaw without a warning`] : [];
     return JSON.stringify(row) === JSON.stringify(whole.rows.get(key)) ? [] : [`${key}: ${JSON.stringify(row)}`];
   });
+};
+
+/** A store whose file is damaged, so that all of it can be brought back, with what its sessions say. */
+const damagedStore = (
+  tidying: Tidying,
+): { readonly world: TestWorld; readonly events: readonly (readonly Printed[])[] } => {
+  const world = createWorld(tidying);
+  const events: (readonly Printed[])[] = [];
+  for (const key of ['first', 'second']) world.answer('begin', 'review', '--name', key, '--branch', key);
+  settle(world);
+  for (const key of ['first', 'second']) {
+    world.answer('note', `of ${key}`, '--session', key);
+    events.push(listOf(world.answer('log', '--session', key).events));
+  }
+  const file = world.path('.stint/stint.db');
+  writeFileSync(file, readFileSync(file).fill('garbage', 0, 4096));
+  rmSync(world.path('.stint/stint.db-shm'), { force: true });
+  return { world, events };
+};
+
+const assertBack = (world: TestWorld, events: readonly (readonly Printed[])[], what: string): void => {
+  for (const [index, key] of ['first', 'second'].entries())
+    assert.deepEqual(listOf(world.answer('log', '--session', key).events), events[index], `${what}: ${key}`);
+  assertSound(world, what);
+};
+
+/**
+ * Kills the repair of a damaged store just before each change that it makes on disk, or each `stride`th: what is read then is
+ * right, and the next repair brings everything back.
+ */
+export const killRepairs = (tidying: Tidying, stride = 1): number => {
+  const { world: damaged, events } = damagedStore(tidying);
+  const run = (world: TestWorld, target: number) =>
+    spawnSync(
+      process.execPath,
+      ['--no-warnings', '--import', join(import.meta.dirname, 'kill-at-step.ts'), command, 'doctor', '--fix', '--json'],
+      {
+        cwd: world.project,
+        env: { ...world.env, ...(target === 0 ? {} : { STINT_TEST_STEP: String(target) }) },
+        stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+        encoding: 'utf8',
+      },
+    );
+  const counted = run(createWorld(tidying, { from: damaged }), 0);
+  assert.equal(counted.status, 0, counted.stderr);
+  const steps = Number(counted.output[3]);
+  assert.ok(steps > 20, 'its changes were counted');
+  const failures: string[] = [];
+  let kills = 0;
+  for (let target = 1; target <= steps; target += stride) {
+    kills += 1;
+    const world = createWorld(tidying, { from: damaged });
+    try {
+      assert.equal(run(world, target).signal, 'SIGKILL');
+      const listed = world.run('list', '--all', '--json');
+      assert.equal(listed.status, 0, `list: ${listed.stdout}`);
+      assert.equal(listOf(listed.json.sessions).length, 2);
+      assert.ok(listOf(listed.json.sessions).every((row) => row.flaw === undefined));
+      // A verb that writes is refused, or what it wrote is there.
+      const noted = world.run('note', 'in between', '--session', 'first', '--json');
+      assert.ok(noted.status === 0 || noted.status === 14, `note: ${noted.stdout}`);
+      world.answer('doctor', '--fix');
+      if (noted.status === 0) {
+        const log = listOf(world.answer('log', '--session', 'first').events);
+        assert.equal(log.at(-1)?.data.text, 'in between');
+        assert.deepEqual(log.slice(0, -1), events[0]);
+        assertSound(world);
+      } else assertBack(world, events, 'after the next repair');
+    } catch (error) {
+      if (!(error instanceof assert.AssertionError)) throw error;
+      failures.push(`killed before change ${target} of ${steps}: ${error.message.slice(0, 600)}`);
+    }
+    rmSync(world.root, { recursive: true, force: true });
+  }
+  assert.deepEqual(failures, []);
+  return kills;
+};
+
+/** Several repairs at once, and writers among them: one repair is made, and nothing that was answered is lost. */
+export const repairAtOnce = async (tidying: Tidying, repairs: number, writers: number): Promise<void> => {
+  const { world, events } = damagedStore(tidying);
+  const writing = Array.from({ length: writers }, async (_, writer) => {
+    const texts: string[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      const text = `${writer}/${count}`;
+      const { status, stdout } = await world.start('note', text, '--session', 'first', '--json').outcome;
+      assert.ok(status === 0 || status === 14 || status === 8, `note: ${status} ${stdout}`);
+      if (status === 0) texts.push(text);
+    }
+    return texts;
+  });
+  const outcomes = await Promise.all(
+    Array.from({ length: repairs }, async () => world.start('doctor', '--fix', '--json').outcome),
+  );
+  const texts = (await Promise.all(writing)).flat();
+  for (const { status, stdout, stderr } of outcomes) assert.equal(status, 0, stdout + stderr);
+  assert.equal(outcomes.filter(({ json: answer }) => answer.kept_aside !== null).length, 1, 'one repair');
+  const log = listOf(world.answer('log', '--session', 'first', '--limit', '1000').events);
+  assert.deepEqual(log.slice(0, events[0]?.length), events[0]);
+  assert.deepEqual(
+    log
+      .slice(events[0]?.length)
+      .map(({ data }) => String(data.text))
+      .toSorted(),
+    texts.toSorted(),
+  );
+  assertSound(world);
+};
+
+/**
+ * One session is damaged, so that the others can be written while the store is made anew: a remark that was answered is
+ * there afterwards.
+ */
+export const writeWhileRepaired = async (tidying: Tidying, writers: number): Promise<number> => {
+  const world = createWorld(tidying);
+  for (const key of ['first', 'second']) world.answer('begin', 'review', '--name', key, '--branch', key);
+  world.answer('note', 'a remark', '--session', 'second');
+  settle(world);
+  const file = world.path('.stint/stint.db');
+  const bytes = readFileSync(file);
+  bytes.write('A', bytes.indexOf('"text":"a remark"') + 8);
+  writeFileSync(file, bytes);
+  const state = { isRepaired: false };
+  const writing = Array.from({ length: writers }, async (_, writer) => {
+    const texts: string[] = [];
+    for (let count = 0; count < 3 || (!state.isRepaired && count < 200); count += 1) {
+      const text = `${writer}/${count}`;
+      const { status, stdout } = await world.start('note', text, '--session', 'first', '--json').outcome;
+      assert.ok(status === 0 || status === 14 || status === 8, `note: ${status} ${stdout}`);
+      if (status === 0) texts.push(text);
+    }
+    return texts;
+  });
+  const repaired = await world.start('doctor', '--fix', '--json').outcome;
+  state.isRepaired = true;
+  const texts = (await Promise.all(writing)).flat();
+  assert.equal(repaired.status, 0, repaired.stdout);
+  const log = listOf(world.answer('log', '--session', 'first', '--limit', '1000').events);
+  assert.deepEqual(
+    log
+      .slice(2)
+      .map(({ data }) => String(data.text))
+      .toSorted(),
+    texts.toSorted(),
+  );
+  assertSound(world);
+  return texts.length;
 };

@@ -258,20 +258,23 @@ export const refusalOf = (path: string, code: number, message: string): Refusal 
   if (writeFailures.has(code)) {
     return refuse('invariant-unmet', `There is no room left where the store ${path} is; nothing was changed.`, {
       expected: 'free space on that disk, and no limit on the size of files',
-      hint: 'make room and run the same command again',
+      hint: roomHint,
     });
   }
   switch (code & 0xff) {
     case 5:
     case 6: {
       const holder = lockHolder(path);
-      return refuse(
-        'busy',
-        `The store ${path} is locked${holder === undefined ? '' : ` by ${holder}`}; waited ${patience / 1000} s.`,
-        {
-          hint: 'run the same command again',
-        },
-      );
+      const by =
+        holder === undefined ? '' : holder === null ? ', and no process is seen that holds it' : ` by ${holder}`;
+      return refuse('busy', `The store ${path} is locked${by}; waited ${patience / 1000} s.`, {
+        hint: `run the same command again${
+          // Some file systems answer every lock with "held".
+          holder === null
+            ? '; where that never helps, file locks do not work there: name another store with --store'
+            : ''
+        }`,
+      });
     }
     case 8:
       return refuseReadOnly(path);
@@ -299,6 +302,9 @@ export const refusalOf = (path: string, code: number, message: string): Refusal 
   }
 };
 
+/** What helps where there is no room. */
+export const roomHint = 'make room and run the same command again';
+
 /** What helps against damage. */
 export const repairHint = 'stint doctor --fix';
 
@@ -324,9 +330,10 @@ export const refuseReadOnly = (path: string): Refusal =>
 
 /**
  * Who holds the write lock, where the system tells: on Linux, `/proc/locks` names the process that locks byte 120 of the
- * WAL index (https://www.sqlite.org/walformat.html, section 2.3.1) or the database file itself.
+ * WAL index (https://www.sqlite.org/walformat.html, section 2.3.1) or the database file itself. Null where nobody is seen,
+ * undefined where the system does not tell.
  */
-const lockHolder = (path: string): string | undefined => {
+const lockHolder = (path: string): string | null | undefined => {
   try {
     const inodes = [`${path}-shm`, path].flatMap((file) => {
       const found = statSync(file, { throwIfNoEntry: false });
@@ -338,6 +345,7 @@ const lockHolder = (path: string): string | undefined => {
       if (!inodes.some((inode) => file.endsWith(inode))) continue;
       return `process ${pid} (${readlinkSync(`/proc/${pid}/exe`).split('/').at(-1)})`;
     }
+    return null;
   } catch {
     // Not Linux, or not allowed to look.
   }

@@ -24,6 +24,7 @@ import { refuseFileSystem, systemMounts, type MountTable } from './file-system.t
 import { readStart } from './kept-files.ts';
 import { describeLog } from './salvage/wal.ts';
 import { keepTip, readTip } from './tip.ts';
+import { unfinishedRepairs } from './unfinished.ts';
 
 /** An open store file, ready for this program. */
 export interface OpenedFile {
@@ -65,6 +66,11 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
           hint: repairHint,
         },
       ),
+    );
+  }
+  if ((size ?? 0) === 0 && unfinishedRepairs(path).length > 0 && (sizeOf(path) ?? 0) === 0) {
+    throw new StoreFailure(
+      refuse('damaged', `The store ${path} is being made anew, or its repair was interrupted.`, { hint: repairHint }),
     );
   }
   if (size === undefined) {
@@ -148,29 +154,28 @@ const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
 
 /** Whether the log is what was written: what SQLite cannot follow any more it would leave out without a word. */
 const checkLog = (database: Database): void => {
-  const { path } = database;
-  const size = sizeOf(`${path}-wal`) ?? 0;
+  const broken = brokenLog(database.path);
+  if (broken !== undefined) throw new StoreFailure(refuseDamaged(database.path, broken));
   checkTip(database);
-  if (size <= logHeader) return;
+};
+
+const brokenLog = (path: string): string | undefined => {
+  const size = sizeOf(`${path}-wal`) ?? 0;
+  if (size <= logHeader) return undefined;
   const shown = shownFrames(path);
   const frames = Math.floor((size - logHeader) / (pageSize + frameHeader));
   // Frames behind those that SQLite shows are mostly what a killed writer left: only then are they looked at.
-  if (shown === undefined || frames <= shown) return;
+  if (shown === undefined || frames <= shown) return undefined;
   let log = describeLog(readFileSync(`${path}-wal`));
   for (let attempt = 0; log.broken; attempt += 1) {
     // Somebody may write while it is read: only what stays broken is.
-    if ((shownFrames(path) ?? 0) > log.recoveredFrames) return;
+    if ((shownFrames(path) ?? 0) > log.recoveredFrames) return undefined;
     if (attempt === 3) break;
     sleep(5);
     log = describeLog(readFileSync(`${path}-wal`));
   }
-  if (!log.broken) return;
-  throw new StoreFailure(
-    refuseDamaged(
-      path,
-      `its log breaks off after ${log.recoveredFrames} of ${log.committedFrames} pages that were committed${log.lastOnly ? '; only the last command is concerned' : ''}`,
-    ),
-  );
+  if (!log.broken) return undefined;
+  return `its log breaks off after ${log.recoveredFrames} of ${log.committedFrames} pages that were committed${log.lastOnly ? '; only the last command is concerned' : ''}`;
 };
 
 /** Sizes of the parts of a log (https://www.sqlite.org/fileformat2.html, 4.1 and 4.2), and of our pages. */

@@ -8,7 +8,7 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
 import type { MountTable } from '../../store/sqlite/file-system.ts';
 import type { Terminal } from '../tui/terminal.ts';
-import { isDamage, openWorkplace, runVerb, type OpenStore, type Workplace } from '../world.ts';
+import { openWorkplace, readsRemains, runVerb, type OpenStore, type Workplace } from '../world.ts';
 import { namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
@@ -123,7 +123,7 @@ const runLine = async (
   const opened = openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named', open);
   // What is left of a damaged store can be read.
   const left =
-    opened.ok || !verb.cares || !isDamage(opened.error)
+    opened.ok || !readsRemains(verb, opened.error)
       ? opened
       : (await import('../care.ts')).openRemains(location, opened.error);
   // Where nothing is left there is nothing to read: only who looks after the store goes on.
