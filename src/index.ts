@@ -30,6 +30,10 @@ export interface StintOptions {
   readonly store?: string;
   /** Who acts; default: `user@host`. */
   readonly actor?: string;
+  /** What this machine is called; default: as the system says. */
+  readonly host?: string;
+  /** The folder for rolling copies, which finishing a session leaves; none are kept without one. */
+  readonly copies?: string;
   /** Kinds beside the built-in ones, with the verbs that only they have. */
   readonly kinds?: readonly Kind[];
   readonly verbs?: readonly Verb[];
@@ -60,6 +64,8 @@ export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> =>
       cwd: options.cwd ?? process.cwd(),
       store: options.store,
       kinds: [...builtinKinds, ...(options.kinds ?? [])],
+      host: options.host,
+      copies: options.copies,
       now,
     },
     'make',
