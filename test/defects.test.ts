@@ -5,8 +5,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { openStint } from '../src/index.ts';
+import type { Process } from '../src/kernel/process.ts';
+import { mapped } from '../src/kinds/map/examples.ts';
+import { createHost } from '../src/surfaces/host.ts';
 import {
   advanceTo,
   approval,
@@ -23,7 +26,6 @@ import { assertSound, dumpStore, eventsOf, litterIn } from './support/stores.ts'
 import { createWorld, listOf, repository, type Printed, type TestWorld } from './support/world.ts';
 
 const here = 'defects.test.ts';
-const noProcesses = 'processes, heartbeats and sweeps are not kept by this program yet';
 const noPage = 'about the web page, which is not there yet';
 const packaging = 'about packaging, not about state';
 
@@ -39,7 +41,7 @@ const defects: Readonly<Record<string, { readonly file: string } | { readonly no
   '6.8': { file: here },
   '6.9': { file: here },
   '6.10': { file: here },
-  '6.11': { notHere: noProcesses },
+  '6.11': { file: here },
   '6.12': { notHere: noPage },
   '6.13': { notHere: 'no verb starts a process whose output could be held open' },
   '6.14': { file: here },
@@ -64,22 +66,24 @@ const defects: Readonly<Record<string, { readonly file: string } | { readonly no
   '6.33': { notHere: 'about Windows' },
   '6.34': { notHere: packaging },
   '6.35': { file: here },
-  '6.36': { notHere: noProcesses },
+  '6.36': { file: here },
   '9.1 fresh begins': { file: 'races.test.ts' },
   '9.1 one completion': { file: 'races.test.ts' },
   '9.1 one close': { file: 'races.test.ts' },
   '9.1 nothing on disk': { file: 'races.test.ts' },
-  '9.2': { notHere: 'about maps, which this program does not have yet' },
+  '9.2 second run': { file: here },
+  '9.2 one id': { file: here },
+  '9.2 other completion': { file: here },
   '9.3 complete by a step': { file: here },
   '9.3 closed sessions': { file: here },
   '9.3 rounds': { file: here },
   '9.3 next action': { file: here },
-  '9.3 driver of a finish': { notHere: noProcesses },
+  '9.3 driver of a finish': { file: here },
   '9.3 other verdict': { file: here },
   '9.3 fresh': { file: here },
   '9.3 cap of resumes': { notHere: 'there is no cap: a closed session goes on as often as it is begun by name' },
   '9.3 session ids': { file: here },
-  '9.3 ended instances': { notHere: noProcesses },
+  '9.3 ended instances': { file: here },
   '9.3 resume by spawning': { notHere: 'no verb starts an agent' },
   '9.4 folder of a round': { file: here },
   '9.4 restart in round 2': { file: here },
@@ -192,6 +196,20 @@ test('6.8: a session has one closing event, however often and in whichever way i
   assert.equal(world.answer('status', name).outcome, 'completed');
 });
 
+test('6.8: what still works on a session ends with it, in the same transaction', (context) => {
+  const world = reviewIn(context, 'complete');
+  for (const instance of ['1', '2'])
+    world.answer('session', 'start-instance', '--vendor', 'claude', '--instance', instance);
+  world.answer('finish');
+  const events = eventsOf(world, session).slice(-3);
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['SessionClosed', 'ProcessEnded', 'ProcessEnded'],
+  );
+  assert.equal(new Set(events.map(({ cause }) => cause)).size, 1);
+  assert.ok(listOf(world.answer('process', 'list', '--all').processes).every(({ status }) => status === 'cancelled'));
+});
+
 test('6.9: the next round follows from the log, not from files that are there or missing', (context) => {
   const world = reviewIn(context, 'complete');
   world.answer('finish');
@@ -207,6 +225,51 @@ test('6.10: a review that was left alone for weeks is still open, and goes on wh
   assert.equal(later.answer('doctor').healthy, true);
   const { session: goesOn, phase, resumed } = later.answer('begin', 'review');
   assert.deepEqual([goesOn, phase, resumed], [session, 'reviews', true]);
+});
+
+test('6.10: a process that was not heard of for long is quiet, and nothing declares it dead', (context) => {
+  const world = reviewIn(context, 'reviews');
+  world.answer('session', 'start-instance', '--vendor', 'claude', '--persona', 'principal');
+  const later = world.with({ now: '2026-03-19T12:00:00Z' });
+  assert.deepEqual(later.answer('process', 'sweep').swept, []);
+  const [row] = listOf(later.answer('session', 'list').processes);
+  assert.deepEqual([row.status, row.liveness], ['running', 'quiet']);
+  assert.equal(later.answer('status').activity, 'quiet');
+});
+
+test('6.11: a pid that was given to another program proves the first one dead, and times in any form do not turn that off', () => {
+  const host = createHost('desk');
+  const start = host.startOf(process.pid);
+  assert.ok(typeof start === 'string' && start !== '');
+  const recorded = (change: Partial<Process>): Process => ({
+    id: 'p',
+    session,
+    kind: 'supervisor',
+    role: null,
+    persona: null,
+    instance: null,
+    name: null,
+    vendor: null,
+    vendorSession: null,
+    model: null,
+    phase: null,
+    parent: null,
+    host: host.name,
+    hostId: host.id,
+    pid: process.pid,
+    pidStart: start,
+    startedAt: '2026-03-17 12:00:00',
+    heartbeatAt: '2026-03-17T12:00:00Z',
+    endedAt: null,
+    outcome: null,
+    exitCode: null,
+    note: null,
+    ...change,
+  });
+  assert.equal(host.observe(recorded({})), 'alive');
+  assert.equal(host.observe(recorded({ pidStart: `${start}1` })), 'dead');
+  assert.equal(host.observe(recorded({ hostId: 'another boot' })), 'unknown');
+  assert.equal(host.observe(recorded({ pid: null })), 'unknown');
 });
 
 test('6.14: what is asked again and again does not make the store grow', (context) => {
@@ -418,8 +481,10 @@ test('6.29: an abort that makes way for a new session and that session are one t
 
 test('6.30: verbs of older programs are usage errors, not bugs', (context) => {
   const world = createWorld(context);
-  for (const verb of ['init', 'transition', 'close', 'round-complete', 'map-complete', 'complete-map', 'sync', 'state'])
-    assert.equal(world.refusal(2, verb).code, 'usage', verb);
+  const retired = ['init', 'transition', 'close', 'round-complete', 'map-complete'];
+  for (const verb of [...retired, 'sync', 'state', 'session']) assert.equal(world.refusal(2, verb).code, 'usage', verb);
+  for (const verb of retired)
+    assert.match(world.refusal(2, 'state', verb).message, /was retired; \S+ does what it did/);
 });
 
 test('6.31: a payload above the size of a pipe is taken whole (slowly: cases, L04)', (context) => {
@@ -453,6 +518,62 @@ test('6.35: a normal finish is a completed one, everywhere', (context) => {
   assert.equal(world.answer('status', name).outcome, 'completed');
   assert.equal(world.answer('list', '--all').sessions[0].outcome, 'completed');
   assert.equal(eventsOf(world, session).at(-1).data.outcome, 'completed');
+});
+
+test('6.36: a conversation is bound to one process, and a resume goes to it however many others have none', (context) => {
+  const world = reviewIn(context, 'reviews');
+  const start = (...flags: readonly string[]): string =>
+    world.answer('process', 'start', '--vendor', 'claude', ...flags).id;
+  const lead = start('--kind', 'supervisor');
+  assert.equal(world.answer('status').resume, null);
+  world.answer('session', 'bind-vendor-id', lead, 'conversation-1');
+  const reviewer = start('--kind', 'instance');
+  start('--kind', 'instance');
+  const { process: bound, command } = world.answer('status').resume;
+  assert.deepEqual([bound, command], [lead, 'claude --resume conversation-1']);
+  world.answer('session', 'bind-vendor-id', reviewer, 'conversation-2');
+  world.refusal(9, 'session', 'bind-vendor-id', reviewer, 'conversation-1');
+  assert.equal(world.answer('status').resume.process, reviewer);
+});
+
+/** A world with a finished map. */
+const finishedMap = (context: TestContext): TestWorld => {
+  const world = createWorld(context);
+  world.answer('begin', 'map', '--name', name);
+  for (const phase of ['topology', 'flow-analysis', 'requirements-mapping', 'synthesis'])
+    world.answer('advance', phase);
+  world.with({ input: json(mapped) }).answer('complete-map', '-');
+  world.answer('finish');
+  return world;
+};
+
+test('9.2 second run: a finished map that is begun again is in its next run, which is not complete before it is', (context) => {
+  const world = finishedMap(context);
+  assert.equal(world.answer('begin', 'map', '--name', name).map_run, 2);
+  const { next_action: next, completeness, current_phase: phase } = world.answer('status');
+  assert.deepEqual([next.kind, completeness, phase], ['advance', 'open_no_artifact', 'map-context']);
+  assert.equal(world.refusal(6, 'finish').code, 'invariant-unmet');
+  assert.equal(world.with({ input: json(mapped) }).refusal(6, 'complete-map', '-').code, 'invariant-unmet');
+});
+
+test('9.2 one id: a map and a review of one branch on one day have the same id, and neither is in the way of the other', (context) => {
+  const world = reviewIn(context, 'reviews');
+  const { session: map, session_id: id } = world.answer('begin', 'map');
+  assert.deepEqual([map, id], [`map:${name}`, name]);
+  assert.equal(world.answer('advance', 'topology').session, map);
+  assert.equal(world.answer('advance', 'aggregation').session, session);
+  assert.equal(world.answer('status', session).current_phase, 'aggregation');
+});
+
+test('9.2 other completion: neither workflow takes the completion of the other, and neither is the worse for it', (context) => {
+  const world = finishedMap(context);
+  world.answer('begin', 'map', '--name', name);
+  const before = dumpStore(world);
+  assert.equal(world.with({ input: json(approval) }).refusal(5, 'complete-round', '-', '--session', name).exit, 5);
+  assert.deepEqual(dumpStore(world), before);
+  const review = reviewIn(context, 'synthesis');
+  assert.equal(review.with({ input: json(mapped) }).refusal(5, 'complete-map', '-', '--session', name).exit, 5);
+  completeRound(review);
 });
 
 test('9.3 complete by a step: it is refused, and leaves no dead end', (context) => {
@@ -542,6 +663,42 @@ test('9.3 next action: whoever does what it says, and nothing else, completes a 
   assert.equal(kind, 'reopen');
   world.answer(...String(command).split(' ').slice(1));
   assert.equal(world.answer('status').next_action.kind, 'advance');
+});
+
+test('9.3 next action: whoever asks is not what it waits for', (context) => {
+  const world = reviewIn(context, 'reviews');
+  const { id } = world.answer('process', 'start', '--kind', 'instance');
+  assert.equal(world.answer('status').next_action.kind, 'wait');
+  assert.equal(world.answer('status', '--process', id).next_action.kind, 'advance');
+  assert.equal(world.with({ env: { STINT_PROCESS: id } }).answer('status').completeness_state, 'open_no_artifact');
+  const lead = world.answer('process', 'start', '--kind', 'supervisor').id;
+  world.answer('process', 'end', id);
+  assert.equal(world.answer('status').next_action.kind, 'advance', `${lead} may be the one who asks`);
+});
+
+test('9.3 driver of a finish: whoever finishes a session is not cancelled by it, and neither is who leads the work', (context) => {
+  const world = reviewIn(context, 'complete');
+  const start = (kind: string): string => world.answer('process', 'start', '--kind', kind).id;
+  const [lead, caller, other] = [start('supervisor'), start('instance'), start('instance')];
+  world.answer('finish', '--process', caller);
+  const status = Object.fromEntries(
+    listOf(world.answer('process', 'list', '--all').processes).map((one) => [one.id, one.status]),
+  );
+  assert.deepEqual([status[lead], status[caller], status[other]], ['running', 'running', 'cancelled']);
+  assert.equal(world.answer('process', 'end', caller).status, 'done', 'how it ended it says itself');
+  assert.equal(world.answer('status', name).outcome, 'completed');
+});
+
+test('9.3 ended instances: what has ended is neither heard of again, nor bound, nor ended otherwise', (context) => {
+  const world = reviewIn(context, 'reviews');
+  const { id } = world.answer('session', 'start-instance', '--vendor', 'claude');
+  world.answer('session', 'end-instance', id, '--exit-code', '1');
+  const before = dumpStore(world);
+  world.refusal(5, 'session', 'beat', id);
+  world.refusal(5, 'session', 'bind-vendor-id', id, 'conversation');
+  world.refusal(9, 'session', 'end-instance', id, '--status', 'done');
+  assert.equal(world.answer('session', 'end-instance', id, '--exit-code', '1').status, 'crashed', 'a repeat is none');
+  assert.deepEqual(dumpStore(world), before);
 });
 
 test('9.3 other verdict: it is a conflict, and a lost file comes back with the one that was stored', (context) => {

@@ -16,6 +16,7 @@ export interface PublicCase {
 const first = 'cases.test.ts';
 const second = 'cases-text.test.ts';
 const third = 'progress.test.ts';
+const fourth = 'cases-original.test.ts';
 
 /** The cases that concern reviews and their state, by their id. */
 export const publicCases: Readonly<Record<string, PublicCase>> = {
@@ -55,6 +56,12 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     file: first,
     notHere: 'roots of MCP clients and working folders of hooks come through surfaces that are not there yet',
   },
+  F01: {
+    rule: 'nothing is closed by itself, and nothing is deleted at all, however old it is',
+    file: fourth,
+    notHere: 'pruning: no verb deletes a session; its script begins sessions with goals, of which a review has none',
+  },
+  F04: { rule: 'what people remarked survives whatever becomes of files', file: fourth },
   G07: { rule: 'a round is completed once, whoever asks how often', file: first },
   H02: {
     rule: 'no phase is passed over silently, and a closed review goes on without losing a round',
@@ -62,9 +69,8 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     notHere: 'archiving: a closed session stands for it',
   },
   H06: {
-    rule: 'rounds are in the order of their numbers, and folders that are found are no sessions',
-    file: first,
-    notHere: 'importing history is no verb of this program yet',
+    rule: 'rounds are in the order of their numbers, and folders that are found are no sessions; on request they are taken over, closed',
+    file: fourth,
   },
   H08: {
     rule: 'nothing to do yet is 0/0, on a terminal of any width',
@@ -85,6 +91,21 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     rule: 'no answer, of whatever shape, is shown with a word of our own innards',
     file: third,
     notHere: 'its state files are of another tool, whose formats are not read yet; briefs and a dashboard',
+  },
+  I01: {
+    rule: 'what a newer program wrote keeps its version and all of its fields',
+    file: fourth,
+    notHere: 'its state file is of another tool: an event of a newer version stands for it',
+  },
+  I03: {
+    rule: 'nothing is hidden for what it lacks, and what is taken over is taken on request alone',
+    file: fourth,
+    notHere: 'its history is of another tool: databases of every schema stand for it',
+  },
+  I05: {
+    rule: 'what runs in an older form is taken over running, and can be completed and finished',
+    file: fourth,
+    notHere: 'its state file is of another tool: older databases stand for it',
   },
   I07: {
     rule: 'line ends make no payload another one',
