@@ -17,6 +17,7 @@ const first = 'cases.test.ts';
 const second = 'cases-text.test.ts';
 const third = 'progress.test.ts';
 const fourth = 'cases-processes.test.ts';
+const fifth = 'cases-original.test.ts';
 const damage = 'damage.test.ts';
 
 /** The cases that concern reviews and their state, by their id. */
@@ -91,6 +92,12 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     file: first,
     notHere: 'roots of MCP clients and working folders of hooks come through surfaces that are not there yet',
   },
+  F01: {
+    rule: 'nothing is closed by itself, and nothing is deleted at all, however old it is',
+    file: fifth,
+    notHere: 'pruning: no verb deletes a session; its script begins sessions with goals, of which a review has none',
+  },
+  F04: { rule: 'what people remarked survives whatever becomes of files', file: fifth },
   G07: { rule: 'a round is completed once, whoever asks how often', file: first },
   H01: {
     rule: 'what nobody works on any more is interrupted, since when it was last heard of, wherever it is shown',
@@ -103,9 +110,8 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     notHere: 'archiving: a closed session stands for it',
   },
   H06: {
-    rule: 'rounds are in the order of their numbers, and folders that are found are no sessions',
-    file: first,
-    notHere: 'importing history is no verb of this program yet',
+    rule: 'rounds are in the order of their numbers, and folders that are found are no sessions; on request they are taken over, closed',
+    file: fifth,
   },
   H07: {
     rule: 'who was killed has ended, and no exit code is made up',
@@ -131,6 +137,21 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     rule: 'no answer, of whatever shape, is shown with a word of our own innards',
     file: third,
     notHere: 'its state files are of another tool, whose formats are not read yet; briefs and a dashboard',
+  },
+  I01: {
+    rule: 'what a newer program wrote keeps its version and all of its fields',
+    file: fifth,
+    notHere: 'its state file is of another tool: an event of a newer version stands for it',
+  },
+  I03: {
+    rule: 'nothing is hidden for what it lacks, and what is taken over is taken on request alone',
+    file: fifth,
+    notHere: 'its history is of another tool: databases of every schema stand for it',
+  },
+  I05: {
+    rule: 'what runs in an older form is taken over running, and can be completed and finished',
+    file: fifth,
+    notHere: 'its state file is of another tool: older databases stand for it',
   },
   I07: {
     rule: 'line ends make no payload another one',
