@@ -3,7 +3,17 @@
  * and others that are loaded when they are needed; and the library as plain modules with their types.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
@@ -24,17 +34,18 @@ const escapeCharacters = (code: string): string =>
   code.replaceAll(/[^\u0000-\u007f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /**
- * Puts the functions of a file in parentheses, which tells the engine to compile them at once. Node keeps only what was
- * compiled in the very first run, and every later verb would compile again what that one did not need: 0.08 of a bare
- * Node's start.
+ * Puts functions in parentheses, which tells the engine to compile them at once. Node keeps only what was compiled in the
+ * very first run, and every later verb would compile again what that one did not need; but what is kept has to be read each
+ * time. So in the file that is always loaded it is those that everyday verbs call, and in the others all.
  */
-const parenthesizeFunctions = (code: string): string => {
+const parenthesizeFunctions = (code: string, isCalled: (start: number, end: number) => boolean): string => {
   const starts: number[] = [];
   const ends: number[] = [];
   for (const statement of parseAst(code).body) {
     if (statement.type !== 'VariableDeclaration') continue;
     for (const { init } of statement.declarations) {
       if (init?.type !== 'ArrowFunctionExpression' && init?.type !== 'FunctionExpression') continue;
+      if (!isCalled(init.start, init.end)) continue;
       starts.push(init.start);
       ends.push(init.end);
     }
@@ -45,15 +56,58 @@ const parenthesizeFunctions = (code: string): string => {
     .reduce((marked, { at, text }) => marked.slice(0, at) + text + marked.slice(at), code);
 };
 
-const startFast = {
-  name: 'start-fast',
-  generateBundle: (
-    _: unknown,
-    chunks: Readonly<Record<string, { type: string; code?: string; isEntry?: boolean }>>,
-  ): void => {
+/** The verbs whose functions are compiled at once, called one after the other in a new folder. */
+const everydayLines = [
+  ['begin', 'review'],
+  ['note', 'a remark'],
+  ['advance', 'change-context'],
+  ['advance', 'change-context', '--json'],
+  ['status', '--json'],
+  ['note', 'another one', '--json'],
+];
+
+/** Where the functions of a file begin and end that everyday verbs call, as the engine's own coverage tells. */
+const calledFunctions = (command: string, file: string): ReadonlySet<string> => {
+  const folder = mkdtempSync(join(tmpdir(), 'stint-build-'));
+  try {
+    for (const line of everydayLines) {
+      const run = spawnSync(process.execPath, [command, ...line], {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { NODE_V8_COVERAGE: join(folder, 'coverage'), HOME: join(folder, 'home'), USER: 'build' },
+      });
+      if (run.status !== 0) throw new Error(`stint ${line.join(' ')}: ${run.stderr}`);
+    }
+    const called = new Set<string>();
+    for (const name of readdirSync(join(folder, 'coverage'))) {
+      const { result }: Coverage = JSON.parse(readFileSync(join(folder, 'coverage', name), 'utf8'));
+      const functions = result.filter(({ url }) => url.endsWith(`/${file}`)).flatMap((script) => script.functions);
+      for (const { ranges } of functions) {
+        const [whole] = ranges;
+        if (whole !== undefined && whole.count > 0) called.add(`${whole.startOffset}-${whole.endOffset}`);
+      }
+    }
+    return called;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** What `NODE_V8_COVERAGE` writes, as far as it is used here. */
+interface Coverage {
+  readonly result: readonly {
+    readonly url: string;
+    readonly functions: readonly {
+      readonly ranges: readonly { readonly startOffset: number; readonly endOffset: number; readonly count: number }[];
+    }[];
+  }[];
+}
+
+const ascii = {
+  name: 'ascii',
+  generateBundle: (_: unknown, chunks: Readonly<Record<string, { type: string; code?: string }>>): void => {
     for (const chunk of Object.values(chunks)) {
-      if (chunk.code === undefined || chunk.isEntry === true) continue;
-      chunk.code = parenthesizeFunctions(escapeCharacters(chunk.code));
+      if (chunk.code !== undefined) chunk.code = escapeCharacters(chunk.code);
     }
   },
 };
@@ -61,7 +115,7 @@ const startFast = {
 const bundle = await rolldown({
   input: { stint: join(root, 'src/bin.ts') },
   platform: 'node',
-  plugins: [startFast],
+  plugins: [ascii],
   resolve: { mainFields: ['module', 'main'] },
 });
 const { output } = await bundle.write({
@@ -73,6 +127,14 @@ const { output } = await bundle.write({
   chunkFileNames: 'command/[name].cjs',
 });
 chmodSync(join(fresh, 'stint.cjs'), 0o755);
+for (const chunk of output) {
+  if (chunk.type !== 'chunk' || chunk.isEntry) continue;
+  const path = join(fresh, chunk.fileName);
+  const called = chunk.name === 'main' ? calledFunctions(join(fresh, 'stint.cjs'), chunk.fileName) : undefined;
+  if (called?.size === 0) throw new Error(`nothing in ${chunk.fileName} is called`);
+  const isCalled = (start: number, end: number): boolean => called?.has(`${start}-${end}`) ?? true;
+  writeFileSync(path, parenthesizeFunctions(readFileSync(path, 'utf8'), isCalled));
+}
 const old = `${fresh}-old`;
 if (existsSync(dist)) renameSync(dist, old);
 renameSync(fresh, dist);

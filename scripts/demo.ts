@@ -1,7 +1,8 @@
 /**
- * Shows stint at work: a review of this project's newest commits by several processes, one of which is killed in the
- * middle of a verb, while another one goes on. Every command is the built one, run as it is printed; every finding comes
- * from the real difference. An exit code or a state that is not the expected one ends the demo with exit 1.
+ * Shows stint at work: a review of this project's newest commits by several processes. A reviewer is killed in the middle
+ * of a verb, then the lead too; a successor finds out, goes on and finishes; a map of the same change lies beside the
+ * review. Every command is the built one, run as it is printed; every finding comes from the real difference. An exit code
+ * or a state that is not the expected one ends the demo with exit 1.
  *
  * `npm run demo`, or `npm run demo -- --keep` to look at the folder afterwards. Needs git.
  */
@@ -25,7 +26,9 @@ const reviewers: Readonly<Record<string, (change: Change) => readonly Finding[]>
 
 const main = async (): Promise<void> => {
   const [role = '', type = ''] = process.argv.slice(2);
+  if (role === 'lead') return lead();
   if (role === 'reviewer') return review(type);
+  if (role === 'mapper') return map();
   if (role === 'successor') return goOn();
   if (role !== '' && role !== '--keep') throw new Error(`usage: npm run demo [-- --keep], not ${role}`);
   if (!existsSync(command)) throw new Error('dist/ is not built: npm run build');
@@ -56,57 +59,48 @@ const direct = async (folder: string): Promise<string> => {
   const project = join(folder, basename(root));
   const history = makeRepository(folder, project);
   process.chdir(project);
-  actAs('lead', folder);
+  actAs('director', folder);
   const range = chooseRange();
 
   say(
-    `${history} A lead begins a review of its newest ${range.commits === 1 ? 'commit' : plural(range.commits, 'commit')}, ${range.text}.`,
+    `${history} A lead, a process of its own, begins a review of its newest ${range.commits === 1 ? 'commit' : plural(range.commits, 'commit')}, ${range.text}, and says which pid it has.`,
   );
-  await stint(['begin', 'review']);
-  const session = where();
-  writeStandards(session);
-  await stint(['advance', 'change-context']);
-  writeContext(session, range);
-  await stint(['advance', 'analysis']);
-  await stint([
-    'note',
-    `${git('diff', '--shortstat', range.text).trim()}; reviewers: ${Object.keys(reviewers).join(', ')}`,
+  const { child, exit } = startProcess(['lead'], 'lead', ['ignore', 'inherit', 'inherit', 'ipc']);
+  const { victim, killed, seqs, name } = await Promise.race([
+    reportOf(child),
+    exit.then((code) => {
+      throw new Error(`the lead ended with ${code}`);
+    }),
   ]);
-
-  const types = Object.keys(reviewers);
-  const victim = types[Math.floor(Math.random() * types.length)] ?? '';
-  say(
-    `${types.length} reviewers start at once, each a process of its own. Whoever comes first enters the phase, for the others that changes nothing. One of them will be killed (SIGKILL) together with the verb that it runs, at a random moment of that verb.`,
-  );
-  const reports = await Promise.all(types.map((type) => startReviewer(type, type === victim)));
-
-  const log = events(session);
-  const killed = reports.find((report) => report.killed !== undefined)?.killed;
-  if (killed === undefined) throw new Error('no reviewer was killed');
-  const noted = log.find((event) => event.data['text'] === killed.note);
-  if (killed.seq !== undefined && noted?.seq !== killed.seq)
-    throw new Error(`note ${killed.seq} was acknowledged and is lost`);
+  environment['STINT_SESSION'] = `review:${name}`;
+  const session = where();
+  checkNotes(events(session), killed, seqs);
   say(
     `The reviewer ${victim} was killed ${killed.after} ms after its verb had started. The verb had ${
       killed.seq === undefined
-        ? `not been acknowledged, and its note is ${noted === undefined ? 'not in the log: nothing of it happened' : `in the log as event ${noted.seq}: it was committed, only the answer was lost`}`
+        ? `not been acknowledged, and its note is ${killed.found === undefined ? 'not in the log: nothing of it happened' : `in the log as event ${killed.found}: it was committed, only the answer was lost`}`
         : `been acknowledged, and its note is in the log as event ${killed.seq}`
-    }.`,
+    }. The lead still waits for it. Now the lead is killed too (kill -9 ${child.pid}).`,
   );
-  const acknowledged = reports.flatMap((report) => report.seqs);
-  const lost = acknowledged.filter((seq) => log[seq - 1]?.type !== 'Noted');
-  if (lost.length > 0) throw new Error(`acknowledged and not in the log: ${lost.join(', ')}`);
+  child.kill('SIGKILL');
+  await exit;
 
-  say('Where does it stand? What is there, what is not, and what comes next:');
+  say('Nobody has said so, and it shows at once, because the pid of the lead is gone:');
+  await stint(['list']);
   await stint(['status']);
-  const present = reviewsIn(session).map(({ type }) => type);
-  const expected = types.filter((type) => type !== victim || killed.wrote);
-  if (present.toSorted().join() !== expected.toSorted().join()) throw new Error(`the reviews are of ${present.join()}`);
+  checkInterrupted();
 
-  say('Another process goes on. It knows the folder and nothing else.');
+  say('Another process goes on. It knows the name of the session, and nothing else.');
   await startProcess(['successor'], 'successor', ['ignore', 'inherit', 'inherit', 'ipc']).exit;
+  const swept = events(session).filter(({ type, data }) => type === 'ProcessEnded' && data['outcome'] !== 'done');
+  if (swept.length !== 2 || new Set(swept.map(({ cause }) => cause)).size !== 1)
+    throw new Error(`the sweep recorded ${JSON.stringify(swept)}, not the lead and the reviewer in one transaction`);
 
-  say('What was done when, what there is, and whether all of it holds:');
+  say('A map of the same change lies beside the review, under the same name. Nobody gave requirements.');
+  await startProcess(['mapper'], 'mapper', ['ignore', 'inherit', 'inherit', 'ipc']).exit;
+
+  say('Who worked on it, what was done when, what there is, and whether all of it holds:');
+  await stint(['process', 'list']);
   await stint(['timeline']);
   await stint(['list', '--all']);
   await stint(['doctor']);
@@ -114,10 +108,55 @@ const direct = async (folder: string): Promise<string> => {
   const meta: { verdict: string } = JSON.parse(
     readFileSync(join(session.folder, 'rounds/round-1/round-meta.json'), 'utf8'),
   );
-  const { status, current_round: round } = ask(['status']);
-  if (status !== 'active' || round !== 2)
-    throw new Error(`the session is ${String(status)} in round ${String(round)}, not active in round 2`);
-  return `Shown: ${types.length} reviewers and a successor on ${plural(range.commits, 'real commit')}, one killed with its verb; ${acknowledged.length} notes acknowledged by the reviewers, none lost; verdict ${meta.verdict} from ${plural(findingsOf(reviewsIn(session)).length, 'finding')}; ${plural(events(session).length, 'event')}, healthy.`;
+  const mapped: MapPayload = JSON.parse(readFileSync(join(session.run, 'map-meta.json'), 'utf8'));
+  const files = mapped.sections.flatMap((section) => section.files);
+  if (files.length !== changedFiles(range.text).length) throw new Error(`the map has ${plural(files.length, 'file')}`);
+  const { status, current_round: round, activity } = ask(['status']);
+  if (status !== 'active' || round !== 2 || activity !== 'none')
+    throw new Error(
+      `the review is ${String(status)} in round ${String(round)}, ${String(activity)}: not active in round 2, none`,
+    );
+  const { outcome } = ask(['status', '--session', `map:${name}`]);
+  if (outcome !== 'completed') throw new Error(`the map is ${String(outcome)}, not completed`);
+  return `Shown: a lead, ${plural(Object.keys(reviewers).length, 'reviewer')} and a successor on ${plural(range.commits, 'real commit')}; a reviewer killed with its verb, and the lead; ${seqs.length} notes acknowledged by the reviewers, none lost; 2 processes swept in one transaction; verdict ${meta.verdict} from ${plural(findingsOf(reviewsIn(session)).length, 'finding')}; a map of ${plural(files.length, 'file')} in ${plural(mapped.sections.length, 'section')}; ${plural(events(session).length, 'event')}, healthy.`;
+};
+
+/** What the lead tells before it is killed. */
+interface LeadReport {
+  /** The name of the session. */
+  readonly name: string;
+  /** Who was killed. */
+  readonly victim: string;
+  readonly killed: Kill & {
+    /** The event that holds its note, if there is one. */
+    readonly found: number | undefined;
+  };
+  /** The notes that were acknowledged, by the numbers of their events. */
+  readonly seqs: readonly number[];
+}
+
+const reportOf = async (child: ChildProcess): Promise<LeadReport> =>
+  new Promise((resolve) => {
+    child.on('message', (message: { readonly report?: LeadReport }) => {
+      if (message.report !== undefined) resolve(message.report);
+    });
+  });
+
+/** Whatever was acknowledged is in the log. */
+const checkNotes = (log: readonly LoggedEvent[], killed: LeadReport['killed'], seqs: readonly number[]): void => {
+  if (killed.seq !== undefined && killed.found !== killed.seq)
+    throw new Error(`note ${killed.seq} was acknowledged and is lost`);
+  const lost = seqs.filter((seq) => log[seq - 1]?.type !== 'Noted');
+  if (lost.length > 0) throw new Error(`acknowledged and not in the log: ${lost.join(', ')}`);
+};
+
+/** List and status tell that whoever worked on it is gone, and what comes next without them. */
+const checkInterrupted = (): void => {
+  const { sessions } = ask(['list']);
+  const [listed] = Array.isArray(sessions) ? sessions : [];
+  const { activity, next_action_kind: next } = ask(['status']);
+  if (listed?.activity !== 'interrupted' || activity !== 'interrupted' || next === 'wait')
+    throw new Error(`the review is ${String(listed?.activity)} and ${String(activity)}, and next is ${String(next)}`);
 };
 
 // The repository.
@@ -212,6 +251,55 @@ const gitAt = (cwd: string, ...parameters: readonly string[]): string => {
   throw new Error(`git ${parameters.join(' ')}: ${error?.message ?? stderr}`);
 };
 
+// The lead: a process that is killed in the end.
+
+const lead = async (): Promise<void> => {
+  const range = chooseRange();
+  await stint(['begin', 'review']);
+  const session = where();
+  say('From now on STINT_SESSION names the session, and STINT_PROCESS the process that acts.');
+  environment['STINT_SESSION'] = session.key;
+  await startAs(['--kind', 'supervisor', '--role', 'lead', '--pid', String(process.pid)]);
+  writeStandards(session);
+  await stint(['advance', 'change-context']);
+  writeContext(session, range);
+  await stint(['advance', 'analysis']);
+  await stint([
+    'note',
+    `${git('diff', '--shortstat', range.text).trim()}; reviewers: ${Object.keys(reviewers).join(', ')}`,
+  ]);
+
+  const types = Object.keys(reviewers);
+  const victim = types[Math.floor(Math.random() * types.length)] ?? '';
+  say(
+    `${types.length} reviewers start at once, each a process of its own, and register as instances of the lead. They give no pid: they stand for agents inside the lead's program. Whoever comes first enters the phase, for the others that changes nothing. One of them will be killed (SIGKILL) together with the verb that it runs, at a random moment of that verb.`,
+  );
+  const reports = await Promise.all(types.map((type) => startReviewer(type, type === victim)));
+  const killed = reports.find((report) => report.killed !== undefined)?.killed;
+  if (killed === undefined) throw new Error('no reviewer was killed');
+  const noted = events(session).find((event) => event.data['text'] === killed.note);
+
+  say('How far is it? What is done, which files are there, how much was found, and who is waited for:');
+  await stint(['progress', '--once']);
+  const { next_action: next } = ask(['status']);
+  if (!JSON.stringify(next).includes(`Wait for ${victim}-1.`))
+    throw new Error(`nobody is told to wait for ${victim}: ${JSON.stringify(next)}`);
+  const present = reviewsIn(session).map(({ type }) => type);
+  const expected = types.filter((type) => type !== victim || killed.wrote);
+  if (present.toSorted().join() !== expected.toSorted().join()) throw new Error(`the reviews are of ${present.join()}`);
+  const report: LeadReport = {
+    name: session.name,
+    victim,
+    killed: { ...killed, found: noted?.seq },
+    seqs: reports.flatMap(({ seqs }) => seqs),
+  };
+  process.send?.({ report });
+  // It waits for the reviewer, and for what becomes of itself.
+  await new Promise(() => {
+    setInterval(() => {}, 60_000);
+  });
+};
+
 // What the lead writes.
 
 const writeStandards = (session: Where): void => {
@@ -258,10 +346,23 @@ const readContext = (session: Where): { readonly range: string; readonly types: 
 
 const review = async (type: string): Promise<void> => {
   const session = where();
+  await startAs([
+    '--kind',
+    'instance',
+    '--role',
+    'reviewer',
+    '--persona',
+    type,
+    '--instance',
+    '1',
+    '--phase',
+    'reviews',
+  ]);
   await stint(['advance', 'reviews']);
   const { range } = readContext(session);
   await stint(['note', `${type}: looks at ${plural(changedFiles(range).length, 'file')} of ${range}`]);
   await writeReview(session, type, range);
+  await stint(['process', 'end']);
 };
 
 const writeReview = async (session: Where, type: string, range: string): Promise<void> => {
@@ -274,11 +375,12 @@ const writeReview = async (session: Where, type: string, range: string): Promise
       '',
       `${plural(findings.length, 'finding')} in ${range}.`,
       '',
-      ...findings.map(
-        ({ title, category, severity, file_path: file, line_start: line, summary }) =>
-          `- **${title}** (${category}, ${severity}) ${file}${line === undefined ? '' : `:${line}`}: ${summary}`,
-      ),
-      '',
+      ...findings.flatMap(({ title, category, severity, file_path: file, line_start: line, summary }) => [
+        `## Finding: ${title}`,
+        '',
+        `${category}, ${severity}, ${file}${line === undefined ? '' : `:${line}`}: ${summary}`,
+        '',
+      ]),
       '```json',
       JSON.stringify(findings, null, 2),
       '```',
@@ -321,6 +423,8 @@ interface Finding {
 // The process that goes on.
 
 const goOn = async (): Promise<void> => {
+  await stint(['process', 'sweep']);
+  await startAs(['--kind', 'supervisor', '--role', 'lead', '--pid', String(process.pid)]);
   const session = where();
   const { range, types } = readContext(session);
   const present = reviewsIn(session).map(({ type }) => type);
@@ -378,9 +482,87 @@ const goOn = async (): Promise<void> => {
   const twice = events(session).length - before;
   if (twice !== 0) throw new Error(`the repeated complete-round left ${twice} events`);
   await stint(['finish']);
+  await stint(['process', 'end']);
+  delete environment['STINT_PROCESS'];
 
   say('Later there is more to review: the session goes on under its name, with its second round.');
   await stint(['begin', 'review', '--name', session.name]);
+};
+
+// The map: a process of its own.
+
+/** What `complete-map` takes. */
+interface MapPayload {
+  readonly schema_version: 1;
+  readonly sections: readonly MapSection[];
+}
+
+interface MapSection {
+  readonly section_number: number;
+  readonly title: string;
+  readonly files: readonly {
+    readonly file_path: string;
+    readonly role: string;
+    readonly lines_added: number;
+    readonly lines_deleted: number;
+  }[];
+}
+
+const map = async (): Promise<void> => {
+  const session = where();
+  const { range } = readContext(session);
+  await stint(['begin', 'map', '--name', session.name]);
+  environment['STINT_SESSION'] = `map:${session.name}`;
+  const sections = sectionsOf(range);
+  await stint(['advance', 'topology']);
+  const list = sections.flatMap(({ title, files }) => [
+    `## ${title}`,
+    '',
+    ...files.map((one) => `- ${one.file_path}`),
+    '',
+  ]);
+  writeFile(join(session.run, 'topology.md'), ['# Sections', '', ...list].join('\n'));
+  await stint(['advance', 'flow-analysis']);
+  writeFile(join(session.run, 'flow-analysis.md'), ['# What names what', '', ...namesOf(sections)].join('\n'));
+  await stint(['advance', '--skip', 'requirements-mapping', '--reason', 'no requirements were given']);
+  writeFile(join(session.run, 'map.md'), [`# Map of ${range}`, '', ...list].join('\n'));
+  const payload: MapPayload = { schema_version: 1, sections };
+  await stint(['complete-map', '--stdin', '--require-final'], { input: JSON.stringify(payload), from: 'map.json' });
+  await stint(['finish']);
+};
+
+/** The files of a change by their folders. */
+const sectionsOf = (range: string): readonly MapSection[] => {
+  const counts = new Map(
+    git('diff', '--numstat', '--no-renames', '-z', range)
+      .split('\0')
+      .filter((line) => line !== '')
+      .map((line) => {
+        const [added = '', deleted = '', path = ''] = line.split('\t');
+        return [path, { added: Number(added) || 0, deleted: Number(deleted) || 0 }];
+      }),
+  );
+  const folders = Map.groupBy(changedFiles(range), (path) => path.split('/').slice(0, -1).slice(0, 2).join('/') || '.');
+  return [...folders].map(([title, paths], index) => ({
+    section_number: index + 1,
+    title,
+    files: paths.map((path) => ({
+      file_path: path,
+      role: path.includes('.test.') || path.startsWith('test/') ? 'test' : isCode(path) ? 'code' : 'document',
+      lines_added: counts.get(path)?.added ?? 0,
+      lines_deleted: counts.get(path)?.deleted ?? 0,
+    })),
+  }));
+};
+
+/** Which files of the change name which others. */
+const namesOf = (sections: readonly MapSection[]): readonly string[] => {
+  const paths = sections.flatMap(({ files }) => files.map((file) => file.file_path));
+  return paths.filter(isCode).flatMap((path) => {
+    const text = readFileSync(path, 'utf8');
+    const named = paths.filter((other) => other !== path && text.includes(`/${basename(other)}'`));
+    return named.length === 0 ? [] : [`- ${path}: ${named.join(', ')}`];
+  });
 };
 
 // What the reviewers look at, and how.
@@ -581,6 +763,8 @@ const environment: Record<string, string> = Object.fromEntries(
     'GIT_CONFIG_NOSYSTEM',
     'GIT_TERMINAL_PROMPT',
     'STINT_ACTOR',
+    'STINT_SESSION',
+    'STINT_PROCESS',
   ]
     .map((name) => [name, process.env[name]])
     .filter((entry): entry is [string, string] => entry[1] !== undefined),
@@ -598,9 +782,13 @@ const durations: number[] = [];
 /** Runs a verb as it is printed; what it prints goes to the same place. Another exit code than the expected one is an error. */
 const stint = async (
   parameters: readonly string[],
-  { exit: expected = 0, input }: { readonly exit?: number; readonly input?: string } = {},
+  {
+    exit: expected = 0,
+    input,
+    from = 'findings.json',
+  }: { readonly exit?: number; readonly input?: string; readonly from?: string } = {},
 ): Promise<void> => {
-  const line = `stint ${parameters.map(quoted).join(' ')}${input === undefined ? '' : ' < findings.json'}`;
+  const line = `stint ${parameters.map(quoted).join(' ')}${input === undefined ? '' : ` < ${from}`}`;
   print(`${emphasized(`$ ${line}`)}\n`);
   const start = performance.now();
   const child = spawn(process.execPath, [command, ...parameters], {
@@ -614,6 +802,19 @@ const stint = async (
   durations.push(performance.now() - start);
   if (code !== 0) print(`(exit ${code})\n`);
   if (code !== expected) throw new Error(`${line}: exit ${code}, expected ${expected}`);
+};
+
+/** Registers this process, and lets every verb that follows say that it is the one that acts. */
+const startAs = async (parameters: readonly string[]): Promise<void> => {
+  const line = `stint process start ${parameters.map(quoted).join(' ')}`;
+  print(`${emphasized(`$ export STINT_PROCESS=$(${line})`)}\n`);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [command, 'process', 'start', ...parameters], {
+    env: environment,
+    encoding: 'utf8',
+  });
+  const id = stdout.trim();
+  if (status !== 0 || !/^[0-9A-Z]{26}$/.test(id)) throw new Error(`${line}: exit ${status}: ${stdout}${stderr}`);
+  environment['STINT_PROCESS'] = id;
 };
 
 const exitOf = async (child: ChildProcess): Promise<number | string> => {
@@ -640,27 +841,32 @@ const ask = (parameters: readonly string[]): Readonly<Record<string, unknown>> =
 };
 
 interface Where {
+  readonly key: string;
   readonly name: string;
   readonly folder: string;
   readonly round: string;
   readonly reviews: string;
+  /** The folder of the first run of a map. */
+  readonly run: string;
 }
 
-/** The open session and its folders. */
+/** The session that is meant, and its folders. */
 const where = (): Where => {
-  const { session_id: name, folder } = ask(['status']);
+  const { session: key, session_id: name, folder } = ask(['status']);
   const round = join(String(folder), 'rounds/round-1');
-  return { name: String(name), folder: String(folder), round, reviews: join(round, 'reviews') };
+  const run = join(String(folder), 'map/runs/run-1');
+  return { key: String(key), name: String(name), folder: String(folder), round, reviews: join(round, 'reviews'), run };
 };
 
 interface LoggedEvent {
   readonly seq: number;
   readonly type: string;
+  readonly cause: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 const events = (session: Where): readonly LoggedEvent[] => {
-  const { events: all } = ask(['log', '--session', session.name]);
+  const { events: all } = ask(['log', '--session', session.key]);
   return Array.isArray(all) ? all : [];
 };
 

@@ -52,6 +52,19 @@ export const verbs: readonly Verb[] = [${verbs.map(camel).join(', ')}];
 `,
 );
 
+/** Those that say so are loaded with the program, all others when they are called. */
+const everyday = verbs.filter((name) =>
+  readFileSync(join(root, `src/verbs/${name}.ts`), 'utf8').includes('\n  everyday: true,'),
+);
+write(
+  'src/verbs/everyday.gen.ts',
+  `${header}import type { Verb } from '../kernel/verb.ts';
+${everyday.map((name) => `import { ${camel(name)} } from './${name}.ts';`).join('\n')}
+
+export const everyday: readonly Verb[] = [${everyday.map(camel).join(', ')}];
+`,
+);
+
 const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 write(
   'src/version.gen.ts',

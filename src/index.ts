@@ -5,7 +5,8 @@ import type { Verb, VerbRefusal } from './kernel/verb.ts';
 import { kinds as builtinKinds } from './kinds/registry.gen.ts';
 import type { Json, JsonObject } from './lib/canonical-json.ts';
 import { err, ok, type Result } from './lib/result.ts';
-import { allVerbs, refuseVerb } from './surfaces/verbs.ts';
+import { refuseVerb } from './surfaces/verb-names.ts';
+import { allVerbs } from './surfaces/verbs.ts';
 import { openWorkplace, runVerb, type CallOptions } from './surfaces/world.ts';
 
 export type { Json, JsonObject } from './lib/canonical-json.ts';
@@ -29,6 +30,10 @@ export interface StintOptions {
   readonly store?: string;
   /** Who acts; default: `user@host`. */
   readonly actor?: string;
+  /** What this machine is called; default: as the system says. */
+  readonly host?: string;
+  /** The folder for rolling copies, which finishing a session leaves; none are kept without one. */
+  readonly copies?: string;
   /** Kinds beside the built-in ones, with the verbs that only they have. */
   readonly kinds?: readonly Kind[];
   readonly verbs?: readonly Verb[];
@@ -59,6 +64,8 @@ export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> =>
       cwd: options.cwd ?? process.cwd(),
       store: options.store,
       kinds: [...builtinKinds, ...(options.kinds ?? [])],
+      host: options.host,
+      copies: options.copies,
       now,
     },
     'make',

@@ -1,9 +1,9 @@
 import { hostname, userInfo } from 'node:os';
 import { fstatSync } from 'node:fs';
-import { kinds } from './kinds/registry.gen.ts';
+import { kinds, kindVerbs } from './kinds/registry.gen.ts';
 import { OutputFailure } from './surfaces/cli/output.ts';
 import { runCommandLine } from './surfaces/cli/run.ts';
-import { allVerbs } from './surfaces/verbs.ts';
+import { everyday } from './verbs/everyday.gen.ts';
 import { version } from './version.gen.ts';
 
 /** The agents that run commands, and the variables by which they are known; the first one that is set may hold an id. */
@@ -68,7 +68,8 @@ const main = async (): Promise<void> => {
       argv: process.argv.slice(2),
       cwd: cwd(),
       env,
-      verbs: allVerbs,
+      verbs: [...everyday, ...kindVerbs],
+      more: async () => (await import('./surfaces/verbs.ts')).allVerbs,
       kinds,
       version,
       now,

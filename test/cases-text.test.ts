@@ -681,7 +681,7 @@ test('N07: git sees nothing of ours over all verbs, and what the user ignores st
   assert.deepEqual(bytesOf(world), before, 'readers and refusals change no byte');
 });
 
-test('N07: outside of the project nothing is written but what Node keeps of the program in the cache folder', (context) => {
+test('N07: outside of the project nothing is written but what Node keeps of the program, and a copy of the store', (context) => {
   const world = reviewIn(context, 'synthesis').with({ env: { XDG_CACHE_HOME: undefined } });
   completeRound(world);
   world.answer('finish');
@@ -689,8 +689,13 @@ test('N07: outside of the project nothing is written but what Node keeps of the 
   assert.deepEqual(sorted(readdirSync(world.root)), ['home', 'project', 'tmp']);
   assert.deepEqual(readdirSync(world.temporary), []);
   const kept = Object.keys(treeOf(join(world.root, 'home'), (path) => path.startsWith(join('.cache', 'stint'))));
+  const copy = /^\.local\/state\/stint\/[0-9a-f]{32}\/2026-03-17T120000Z\.db$/;
+  assert.equal(kept.filter((path) => copy.test(path)).length, 1);
   assert.deepEqual(
-    kept.filter((path) => path !== '.cache'),
+    kept.filter(
+      (path) =>
+        path !== '.cache' && !/^\.local(?:\/state(?:\/stint(?:\/[0-9a-f]{32})?)?)?$/.test(path) && !copy.test(path),
+    ),
     [],
   );
 });

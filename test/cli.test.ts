@@ -348,6 +348,17 @@ const standing = {
   notes: 0,
   events: 8,
   revision: 8,
+  completeness_state: 'open_no_artifact',
+  has_terminal_artifact: false,
+  marked_closed: false,
+  dependents_settled: true,
+  next_action_kind: 'complete_round',
+  remaining_phases: ['complete'],
+  activity: 'none',
+  activity_since: null,
+  processes: [],
+  processes_total: 0,
+  resume: null,
 };
 
 const skippedReview = (context: TestContext): TestWorld => {
@@ -407,6 +418,8 @@ test('JSON of list: the columns of every session, open ones only unless all are 
     updated_at: '2026-03-17T13:00:00.000Z',
     closed_at: null,
     revision: 2,
+    activity: 'none',
+    activity_since: null,
   };
   const closed = {
     ...open,
@@ -506,7 +519,7 @@ test('help names every verb with its flags and examples, as text and as data, an
   const verbs: readonly Printed[] = data.verbs;
   for (const verb of verbs) {
     assert.ok(overview.includes(`  ${verb.name} `), `${verb.name} is in the overview`);
-    const help = printed(world.run(verb.name, '--help'));
+    const help = printed(world.run(...String(verb.name).split(' '), '--help'));
     assert.ok(help.startsWith(`usage: ${verb.usage}\n\n${verb.summary}\n\n`), verb.name);
     for (const flag of [...verb.fields, ...verb.flags])
       assert.match(help, new RegExp(`^  --${flag.name}( N| TEXT)? +\\S`, 'm'), `${verb.name} --${flag.name}`);
@@ -523,14 +536,23 @@ test('help names every verb with its flags and examples, as text and as data, an
   assert.deepEqual(sorted(verbs.map((verb) => verb.name)), [
     'advance',
     'begin',
+    'complete-map',
     'complete-round',
     'doctor',
     'finish',
+    'import review',
     'list',
     'log',
     'note',
+    'process beat',
+    'process bind',
+    'process end',
+    'process list',
+    'process start',
+    'process sweep',
     'progress',
     'rebuild',
+    'reconcile',
     'show',
     'status',
     'timeline',

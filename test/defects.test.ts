@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { openStint } from '../src/index.ts';
 import { processesOf, startProcess, startProgram } from './support/processes.ts';
+import { mapped } from '../src/kinds/map/examples.ts';
 import {
   advanceTo,
   approval,
@@ -69,7 +70,9 @@ const defects: Readonly<Record<string, { readonly file: string } | { readonly no
   '9.1 one completion': { file: 'races.test.ts' },
   '9.1 one close': { file: 'races.test.ts' },
   '9.1 nothing on disk': { file: 'races.test.ts' },
-  '9.2': { notHere: 'about maps, which this program does not have yet' },
+  '9.2 second run': { file: here },
+  '9.2 one id': { file: here },
+  '9.2 other completion': { file: here },
   '9.3 complete by a step': { file: here },
   '9.3 closed sessions': { file: here },
   '9.3 rounds': { file: here },
@@ -471,8 +474,10 @@ test('6.29: an abort that makes way for a new session and that session are one t
 
 test('6.30: verbs of older programs are usage errors, not bugs', (context) => {
   const world = createWorld(context);
-  for (const verb of ['init', 'transition', 'close', 'round-complete', 'map-complete', 'complete-map', 'sync', 'state'])
-    assert.equal(world.refusal(2, verb).code, 'usage', verb);
+  const retired = ['init', 'transition', 'close', 'round-complete', 'map-complete'];
+  for (const verb of [...retired, 'sync', 'state', 'session']) assert.equal(world.refusal(2, verb).code, 'usage', verb);
+  for (const verb of retired)
+    assert.match(world.refusal(2, 'state', verb).message, /was retired; \S+ does what it did/);
 });
 
 test('6.31: a payload above the size of a pipe is taken whole (slowly: cases, L04)', (context) => {
@@ -533,6 +538,46 @@ test('6.36: a review is resumed in the conversation that was bound, and no revie
   for (const id of reviewers) world.answer('process', 'bind', id, 'shared');
   assert.equal(world.answer('status').resume.command, resume.command);
   assert.equal(world.refusal(9, 'process', 'bind', lead, 'its-own').code, 'conflict');
+});
+
+/** A world with a finished map. */
+const finishedMap = (context: TestContext): TestWorld => {
+  const world = createWorld(context);
+  world.answer('begin', 'map', '--name', name);
+  for (const phase of ['topology', 'flow-analysis', 'requirements-mapping', 'synthesis'])
+    world.answer('advance', phase);
+  world.with({ input: json(mapped) }).answer('complete-map', '-');
+  world.answer('finish');
+  return world;
+};
+
+test('9.2 second run: a finished map that is begun again is in its next run, which is not complete before it is', (context) => {
+  const world = finishedMap(context);
+  assert.equal(world.answer('begin', 'map', '--name', name).map_run, 2);
+  const { next_action: next, completeness, current_phase: phase } = world.answer('status');
+  assert.deepEqual([next.kind, completeness, phase], ['advance', 'open_no_artifact', 'map-context']);
+  assert.equal(world.refusal(6, 'finish').code, 'invariant-unmet');
+  assert.equal(world.with({ input: json(mapped) }).refusal(6, 'complete-map', '-').code, 'invariant-unmet');
+});
+
+test('9.2 one id: a map and a review of one branch on one day have the same id, and neither is in the way of the other', (context) => {
+  const world = reviewIn(context, 'reviews');
+  const { session: map, session_id: id } = world.answer('begin', 'map');
+  assert.deepEqual([map, id], [`map:${name}`, name]);
+  assert.equal(world.answer('advance', 'topology').session, map);
+  assert.equal(world.answer('advance', 'aggregation').session, session);
+  assert.equal(world.answer('status', session).current_phase, 'aggregation');
+});
+
+test('9.2 other completion: neither workflow takes the completion of the other, and neither is the worse for it', (context) => {
+  const world = finishedMap(context);
+  world.answer('begin', 'map', '--name', name);
+  const before = dumpStore(world);
+  assert.equal(world.with({ input: json(approval) }).refusal(5, 'complete-round', '-', '--session', name).exit, 5);
+  assert.deepEqual(dumpStore(world), before);
+  const review = reviewIn(context, 'synthesis');
+  assert.equal(review.with({ input: json(mapped) }).refusal(5, 'complete-map', '-', '--session', name).exit, 5);
+  completeRound(review);
 });
 
 test('9.3 complete by a step: it is refused, and leaves no dead end', (context) => {

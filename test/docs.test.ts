@@ -20,6 +20,9 @@ import { dirname, join, relative } from 'node:path';
 import { before, test } from 'node:test';
 import { openStint } from '../src/index.ts';
 import { refusals } from '../src/kernel/refusal.ts';
+import type { Liveness, ProcessOutcome } from '../src/kernel/process.ts';
+import type { Activity } from '../src/kernel/query.ts';
+import type { Verb } from '../src/kernel/verb.ts';
 import type { Completeness, NextAction } from '../src/kernel/view.ts';
 import { kinds } from '../src/kinds/registry.gen.ts';
 import { allVerbs } from '../src/surfaces/verbs.ts';
@@ -197,7 +200,7 @@ test('the library does what the README shows', async (t) => {
 
 test('every link leads to a file and a heading that are there', () => {
   for (const page of pages) {
-    for (const [, target = ''] of withoutBlocks(read(page)).matchAll(/\]\(([^)\s]+)\)/g)) {
+    for (const [, target = ''] of withoutBlocks(read(page)).matchAll(/\]\(([^)]+)\)/g)) {
       if (/^[a-z]+:/.test(target)) continue;
       const [path = '', heading] = target.split('#');
       const file = path === '' ? page : relative(repository, join(repository, dirname(page), path));
@@ -246,10 +249,19 @@ test('every script and flag that a page names is there', () => {
   for (const page of pages) {
     for (const [, name = ''] of read(page).matchAll(/\bnpm run (?:--silent )?([\w:-]+)/g))
       assert.ok(Object.hasOwn(scripts, name), `${page}: there is no npm run ${name}`);
-    for (const [, verb = '', rest = ''] of read(page).matchAll(/\bstint ([a-z][a-z-]+)((?: [^`\n|&;>]*)?)/g)) {
-      const known = allVerbs.find(({ name }) => name === verb);
+    for (const [, words = ''] of read(page).matchAll(/\bstint ([a-z][a-z-]+(?: [^`\n|&;>)]*)?)/g)) {
+      const [first = '', second = '', ...others] = words.split(' ');
+      const called = (name: string): Verb | undefined =>
+        allVerbs.find((verb) => verb.name === name || verb.aliases.some((alias) => alias.name === name));
+      const known = called(`${first} ${second}`) ?? called(first);
       if (known === undefined) continue;
-      const flags = new Set([...Object.keys(known.input.entries).map((key) => key.replaceAll('_', '-')), ...flagNames]);
+      const verb = known.name;
+      const rest = [first, second, ...others].join(' ');
+      const flags = new Set([
+        ...Object.keys(known.input.entries).map((key) => key.replaceAll('_', '-')),
+        ...known.aliases.flatMap((alias) => Object.keys(alias.flags ?? {})),
+        ...flagNames,
+      ]);
       for (const [, flag = ''] of rest.matchAll(/ --([a-z][a-z-]*)/g))
         assert.ok(flags.has(flag), `${page}: ${verb} has no --${flag}`);
     }
@@ -274,10 +286,15 @@ test('the README is short, and begins with the two commands of a newcomer', () =
 });
 
 test('every verb is in the table of the README and in the reference', () => {
-  for (const { name } of allVerbs) {
-    assert.match(read('README.md'), new RegExp(`^\\| \`${name}\` +\\|`, 'm'), name);
-    assert.ok(headingsOf('docs/reference/verbs.md').includes(name), name);
-  }
+  // A row may name several verbs; behind one of two words, those that begin with the same word are named by their second.
+  const named = [...read('README.md').matchAll(/^\| (`[^|]+`) +\|/gm)].flatMap(([, cell = '']) => {
+    const names = [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+    const [group = '', second] = (names[0] ?? '').split(' ');
+    return names.map((name, index) => (index === 0 || second === undefined ? name : `${group} ${name}`));
+  });
+  assert.deepEqual(named.toSorted(), allVerbs.map(({ name }) => name).toSorted());
+  for (const { name } of allVerbs)
+    assert.ok(headingsOf('docs/reference/verbs.md').includes(name.replaceAll(' ', '-')), name);
 });
 
 test('the reference pages are what is generated', () => {
@@ -296,34 +313,48 @@ test('the glossary has the words of this version, and none of what is not there'
 });
 
 const glossary = [
+  'activity',
   'actor',
+  'alias',
   'checkout',
   'common state',
   'completeness',
+  'copy',
+  'damage',
   'dry run',
   'event',
   'evidence',
+  'flaw',
+  'import',
+  'instance',
   'kind',
+  'liveness',
+  'log',
   'mirror',
   'next action',
   'payload',
   'phase',
   'place',
+  'process',
   'progress',
   'projection',
   'refusal',
   'request',
   'revision',
   'round',
+  'run',
   'session',
   'snapshot',
   'state',
   'step',
   'store',
+  'supervisor',
+  'sweep',
+  'utility',
   'verb',
   'view',
 ];
-const notThere = ['lease', 'process', 'checkpoint', 'document', 'brief', 'bundle', 'attempt'];
+const notThere = ['lease', 'checkpoint', 'document', 'brief', 'bundle', 'attempt'];
 
 test('the changelog has an unreleased section, and only sections of Keep a Changelog', () => {
   const text = read('CHANGELOG.md');
@@ -352,8 +383,27 @@ test('the guide for scripts names every value to branch on', () => {
     wait: true,
     none: true,
   };
+  const activity: Readonly<Record<Activity['activity'], true>> = {
+    running: true,
+    quiet: true,
+    interrupted: true,
+    none: true,
+  };
+  const outcome: Readonly<Record<ProcessOutcome, true>> = {
+    done: true,
+    crashed: true,
+    cancelled: true,
+    orphaned: true,
+  };
+  const liveness: Readonly<Record<Liveness, true>> = {
+    alive: true,
+    quiet: true,
+    dead: true,
+    unknown: true,
+    ended: true,
+  };
   const guide = read('docs/guides/many-agents.md');
-  for (const value of [...Object.keys(completeness), ...Object.keys(next)])
+  for (const value of [completeness, next, activity, outcome, liveness].flatMap((values) => Object.keys(values)))
     assert.ok(guide.includes(`\`${value}\``), value);
 });
 

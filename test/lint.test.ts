@@ -45,7 +45,7 @@ const lines: Readonly<Record<string, string>> = {
 test('the rule of the layers fires: each planted violation is found in its file, and nothing else is', (t) => {
   const copy = mkdtempSync(join(tmpdir(), 'stint-lint-'));
   t.after(() => rmSync(copy, { recursive: true, force: true }));
-  for (const name of ['src', 'package.json', 'tsconfig.json', '.oxlintrc.json'])
+  for (const name of ['src', 'test/support', 'package.json', 'tsconfig.json', '.oxlintrc.json'])
     cpSync(join(root, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   for (const [path, content] of Object.entries(lines)) {

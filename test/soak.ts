@@ -12,6 +12,7 @@ import {
   writeNotes,
   type Step,
 } from './support/campaigns.ts';
+import { damageStores, killRepairs, repairAtOnce, writeWhileRepaired } from './support/damage.ts';
 import { approval, json, reviewIn } from './support/reviews.ts';
 import { assertSound } from './support/stores.ts';
 import { createWorld, type Tidying } from './support/world.ts';
@@ -82,6 +83,33 @@ const campaigns: readonly Campaign[] = [
       const rounds = isShort ? 5 : 20;
       await completeAtOnce(tidying, 8, rounds);
       return `${rounds} rounds x 8 callers: one completion and one answer each`;
+    },
+  },
+  {
+    name: 'damage at random',
+    run: async (tidying) => {
+      const seeds = Array.from({ length: isShort ? 12 : 240 }, (_, seed) => seed);
+      const { cases, unharmed, whole, flawed, lost, failures } = damageStores(tidying, seeds, (seed) =>
+        seed % 8 === 0 ? 'processes' : 'lines',
+      );
+      if (failures.length > 0) throw new Error(failures.join('\n'));
+      return `${cases} stores of 50 sessions: ${unharmed} unharmed, ${whole} whole again, ${flawed} sessions with a gap, ${lost} lost, each told`;
+    },
+  },
+  {
+    name: 'kill a repair',
+    run: async (tidying) => `${killRepairs(tidying, isShort ? 12 : 1)} kills`,
+  },
+  {
+    name: 'repair at once',
+    run: async (tidying) => {
+      const times = isShort ? 1 : 10;
+      let remarks = 0;
+      for (let time = 0; time < times; time += 1) {
+        await repairAtOnce(tidying, 8, 4);
+        remarks += await writeWhileRepaired(tidying, 4);
+      }
+      return `${times} x 8 repairs: one is made; ${remarks} remarks meanwhile, none lost`;
     },
   },
   {

@@ -75,7 +75,7 @@ export const resolve = async (
         expected: 'an open session of this checkout, or --session',
         hint:
           known[0] === undefined
-            ? `stint begin ${[...world.kinds.keys()][0] ?? 'KIND'}`
+            ? `stint begin ${world.kinds.size === 1 ? [...world.kinds.keys()][0] : 'KIND'}`
             : `name one with --session, for example --session ${known[0].key}`,
         candidates: known.slice(0, mostCandidates).map((row) => row.key),
       }),
@@ -149,7 +149,7 @@ export const resolveProcess = async (
 ): Promise<Result<Process, Refusal>> => {
   const id = given ?? world.caller.process;
   if (id === undefined) {
-    return err(refuse('usage', 'It is not said which process.', { expected: 'its id, or STINT_PROCESS' }));
+    return err(refuse('usage', 'No process is named.', { expected: 'the id of a process, or STINT_PROCESS' }));
   }
   const [exact] = await world.store.processes({ id });
   if (exact !== undefined) return ok(exact);

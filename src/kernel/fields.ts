@@ -55,7 +55,8 @@ const sessionOr = (fallback: string) =>
       v.string('expected a text'),
       v.check(
         (address) => addressProblem(address) === undefined,
-        ({ input }) => `is not legal. ${typeof input === 'string' ? addressProblem(input) : ''}`,
+        // The sentence that it becomes part of ends with its own full stop.
+        ({ input }) => `is not legal. ${typeof input === 'string' ? addressProblem(input)?.replace(/\.$/, '') : ''}`,
       ),
       v.description(
         `The session: <kind>:<name>, its bare name, or the first 4 or more characters of it. Default: ${fallback}.`,

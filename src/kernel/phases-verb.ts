@@ -4,7 +4,7 @@ import { standingText, textAt } from './answer.ts';
 import { orderOne, standingOf } from './dispatch.ts';
 import { flag, optionalCount, sessionField } from './fields.ts';
 import { decideCommand } from './lifecycle.ts';
-import { completedWhere, finalPathOf, metaPathOf, type PhaseWorkflow } from './phases.ts';
+import { completedWhere, finalPathOf, metaPathOf, roundName, type PhaseWorkflow } from './phases.ts';
 import { refuse } from './refusal.ts';
 import { defineVerb, type Verb } from './verb.ts';
 import { withoutUndefined } from '../lib/json.ts';
@@ -26,7 +26,7 @@ export const completionVerb = (workflow: PhaseWorkflow): Verb => {
     ],
     retired: [`state ${completion.verb.split('-').toReversed().join('-')}`],
     input: v.strictObject({
-      round: optionalCount(`The ${cycle.field}. Default: the current one.`),
+      round: optionalCount(`The ${roundName(workflow)}. Default: the current one.`),
       require_final: flag(`Refuse (6) unless ${completion.finalPath.replaceAll('{round}', 'N')} is there.`),
       session: sessionField,
     }),

@@ -177,7 +177,7 @@ export const definePhaseWorkflow = (workflow: PhaseWorkflow): Kind =>
   defineKind<PhaseState, PhaseCommand, PhaseEvent>({
     name: workflow.name,
     summary: workflow.summary,
-    stateVersion: 2,
+    stateVersion: 3,
     commands: v.lazy(() => (schemas.command ??= makeCommandSchema())),
     events: v.lazy(() => (schemas.event ??= makeEventSchema())),
     positions: workflow.phases.map(({ name }) => name),
@@ -286,11 +286,11 @@ const advance = (
   if (wish.round !== undefined && wish.round !== round) {
     if (wish.round !== round + 1) {
       return illegal(
-        `A ${workflow.cycle.field} is the current one (${round}) or the next one (${round + 1}), not ${wish.round}.`,
+        `A ${roundName(workflow)} is the current one (${round}) or the next one (${round + 1}), not ${wish.round}.`,
       );
     }
     if (wish.phase !== firstOf(workflow).name) {
-      return illegal(`A new ${workflow.cycle.field} begins with ${firstOf(workflow).name}.`);
+      return illegal(`A new ${roundName(workflow)} begins with ${firstOf(workflow).name}.`);
     }
     return ok([startRound(workflow, state, wish.round)]);
   }
@@ -328,7 +328,7 @@ const complete = (
   wish: Complete,
   common: Common | undefined,
 ): Result<readonly PhaseEvent[], Refusal> => {
-  const { cycle, completion } = workflow;
+  const { completion } = workflow;
   const checked = completion.check(wish.payload);
   if (!checked.ok) return err(refusePayload(completion.verb, checked.error));
 
@@ -338,20 +338,28 @@ const complete = (
   if (isDone(round)) {
     if (round.completed.digest === wish.digest) return ok([]);
     return err(
-      refuse('conflict', `The ${cycle.field} ${wanted} was completed at ${round.completed.at} with another payload.`, {
-        expected: `the same payload, or the next ${cycle.field}`,
-        hint:
-          common?.status === 'closed'
-            ? reopenCommand(common)
-            : `stint advance ${firstOf(workflow).name} --round ${current + 1}${common === undefined ? '' : ` --session ${common.key}`}`,
-      }),
+      refuse(
+        'conflict',
+        `The ${roundName(workflow)} ${wanted} was completed at ${round.completed.at} with another payload.`,
+        {
+          expected: `the same payload, or the next ${roundName(workflow)}`,
+          hint:
+            common?.status === 'closed'
+              ? reopenCommand(common)
+              : `stint advance ${firstOf(workflow).name} --round ${current + 1}${common === undefined ? '' : ` --session ${common.key}`}`,
+        },
+      ),
     );
   }
   if (wanted !== current || round === undefined) {
     return err(
-      refuse('illegal-transition', `Only the current ${cycle.field} (${current}) can be completed, not ${wanted}.`, {
-        legal: legalMoves(workflow, state, common),
-      }),
+      refuse(
+        'illegal-transition',
+        `Only the current ${roundName(workflow)} (${current}) can be completed, not ${wanted}.`,
+        {
+          legal: legalMoves(workflow, state, common),
+        },
+      ),
     );
   }
   if (common?.status !== 'active') return err(refuseWithout(workflow, common));
@@ -359,7 +367,7 @@ const complete = (
     return err(
       refuse(
         'invariant-unmet',
-        `The ${cycle.field} is in ${state.phase}; it is completed from ${completing(workflow).name}.`,
+        `The ${roundName(workflow)} is in ${state.phase}; it is completed from ${completing(workflow).name}.`,
         {
           expected: `the phase ${completing(workflow).name}`,
           faults: remainingOf(workflow, state)
@@ -396,12 +404,11 @@ const takeOver = (
     err(refuse('illegal-transition', message, { legal: legalMoves(workflow, state, common) }));
   const current = roundOf(state);
   if (wish.what === 'round') {
-    if (wish.round === current) return ok([]);
-    if (wish.round !== current + 1)
-      return illegal(`After ${workflow.cycle.field} ${current} comes none ${wish.round}.`);
+    if (state.rounds.some(({ round }) => round === wish.round)) return ok([]);
+    if (wish.round !== current + 1) return illegal(`After ${roundName(workflow)} ${current} comes none ${wish.round}.`);
     return ok([startRound(workflow, state, wish.round)]);
   }
-  if (wish.round !== current) return illegal(`The current ${workflow.cycle.field} is ${current}, not ${wish.round}.`);
+  if (wish.round !== current) return illegal(`The current ${roundName(workflow)} is ${current}, not ${wish.round}.`);
   if (wish.what === 'completed') {
     if (isDone(currentOf(state))) return ok([]);
     const { round, summary = {}, payload } = wish;
@@ -411,7 +418,7 @@ const takeOver = (
   const entering = workflow.phases[index];
   if (entering === undefined || index === workflow.phases.length - 1)
     return illegal(`A ${workflow.name} has no such phase to be in.`);
-  if (isDone(currentOf(state))) return illegal(`The ${workflow.cycle.field} ${current} is complete.`);
+  if (isDone(currentOf(state))) return illegal(`The ${roundName(workflow)} ${current} is complete.`);
   return ok(entering.name === state.phase ? [] : [enter(current, entering, index)]);
 };
 
@@ -452,7 +459,7 @@ const viewOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): Kin
     missing: done
       ? []
       : [
-          `${cycle.field} ${round} is not completed${remaining.length > 1 ? ` (still to come: ${remaining.slice(0, -1).join(', ')})` : ''}`,
+          `${roundName(workflow)} ${round} is not completed${remaining.length > 1 ? ` (still to come: ${remaining.slice(0, -1).join(', ')})` : ''}`,
         ],
     next: nextOf(workflow, state, common.key),
     evidence: workflow.phases
@@ -473,7 +480,7 @@ const viewOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): Kin
     if (following === undefined || here === undefined || phase === completing(table).name) {
       return {
         kind: 'complete',
-        text: `${here?.label ?? phase}, then complete the ${cycle.field}.`,
+        text: `${here?.label ?? phase}, then complete the ${roundName(workflow)}.`,
         command: `stint ${completion.verb} --file ${completion.metaPath.split('/').at(-1)} --session ${key}`,
       };
     }
@@ -487,11 +494,11 @@ const viewOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): Kin
 
 /** The phases are the steps. The last one is done with the round; until then one of the others is the current one. */
 const progressOf = (workflow: PhaseWorkflow, state: PhaseState): Progress => {
-  const { cycle, completion } = workflow;
+  const { completion } = workflow;
   const index = indexOf(workflow, state.phase);
   const current = currentOf(state);
   const round = roundOf(state);
-  const labelOf = ({ round: number }: { readonly round: number }): string => `${cycle.field} ${number}`;
+  const labelOf = ({ round: number }: { readonly round: number }): string => `${roundName(workflow)} ${number}`;
   const steps = workflow.phases.map(({ name, label, evidence = [] }, at): Progress['steps'][number] => {
     const isSkipped = current?.skipped.some(({ phase }) => phase === name) ?? false;
     return {
@@ -578,11 +585,16 @@ const enter = (round: number, phase: Phase, index: number): PhaseEvent => ({
 });
 
 const positionOf = (workflow: PhaseWorkflow, index: number, round: number): string =>
-  `${workflow.phases[index]?.name ?? ''} (${index + 1}/${workflow.phases.length}), ${workflow.cycle.field} ${round}`;
+  `${workflow.phases[index]?.name ?? ''} (${index + 1}/${workflow.phases.length}), ${roundName(workflow)} ${round}`;
+
+/** What a workflow calls a round, for a person. */
+export const roundName = ({ cycle }: PhaseWorkflow): string => cycle.field.replaceAll('_', ' ');
 
 const whereOf = (workflow: PhaseWorkflow, index: number, round: number): JsonObject => ({
   phase: workflow.phases[index]?.name ?? '',
   phase_number: index + 1,
+  // The original calls it so in answers, whatever the workflow calls it.
+  round,
   [workflow.cycle.field]: round,
 });
 

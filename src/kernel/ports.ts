@@ -180,16 +180,20 @@ export interface Damage {
 export interface Care {
   /** Set where the store cannot be used as it is, and what is read is what could be saved of it. */
   readonly damage: Damage | undefined;
-  /** Makes the store anew from what is left; undefined where nothing is damaged any more. */
-  readonly repair: () => Promise<
-    | {
-        readonly damage: Damage;
-        /** Where the damaged files are kept. */
-        readonly kept: string | null;
-        readonly store: Store;
-      }
-    | undefined
-  >;
+  /** Whether an earlier repair was interrupted. */
+  readonly wasInterrupted: () => boolean;
+  /** Makes the store anew from what is left, unless somebody else was faster; answers the store that is sound now. */
+  readonly repair: () => Promise<{
+    readonly store: Store;
+    /** Undefined where nothing was damaged any more. */
+    readonly done:
+      | {
+          readonly damage: Damage;
+          /** Where the damaged files are kept; null where there were none. */
+          readonly kept: string | null;
+        }
+      | undefined;
+  }>;
 }
 
 /**

@@ -5,13 +5,10 @@ import { kind } from '../kinds/review/index.ts';
 import type { Result } from '../lib/result.ts';
 import type { DecidedEvent, StoredEvent } from './event.ts';
 import { decideBegin, decideFinish, decideProcess } from './lifecycle.ts';
+import { decideBind, decideEnd, decideStart, decideSweep, type ProcessStart } from './process-rules.ts';
 import {
   callProcess,
-  decideBind,
   decideClose,
-  decideEnd,
-  decideStart,
-  decideSweep,
   foldProcess,
   livenessOf,
   livenessOfAll,
@@ -22,7 +19,6 @@ import {
   type Evidence,
   type Host,
   type Process,
-  type ProcessStart,
 } from './process.ts';
 import type { Refusal } from './refusal.ts';
 import { absentSession, appendEvents, applyEvent, isOpened, type OpenedSession, type Session } from './session.ts';

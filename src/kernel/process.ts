@@ -1,4 +1,3 @@
-import { err, ok, type Result } from '../lib/result.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { kernelEvent, type DecidedEvent, type StoredEvent } from './event.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -122,114 +121,12 @@ export const processOf = ({ type, data }: Pick<StoredEvent, 'type' | 'data'>): s
     ? textOr(data, 'process', '')
     : undefined;
 
-/** What a process says of itself when it starts. */
-export type ProcessStart = Omit<
-  Process,
-  'session' | 'startedAt' | 'heartbeatAt' | 'endedAt' | 'outcome' | 'exitCode' | 'parent' | 'vendorSession'
-> & { readonly parent: string | undefined };
-
-/** A process starts: it goes down with the supervisor that it names, else with the newest one that runs. */
-export const decideStart = (
-  running: readonly Process[],
-  start: ProcessStart,
-): Result<readonly DecidedEvent[], Refusal> => {
-  const supervisors = running.filter(({ kind }) => kind === 'supervisor');
-  const named = supervisors.find(({ id }) => id === start.parent);
-  if (start.parent !== undefined && named === undefined) {
-    return err(
-      refuse('not-found', `No supervisor ${start.parent} runs here.`, {
-        expected: 'the id of a running supervisor of this session',
-        candidates: supervisors.map(({ id }) => id),
-      }),
-    );
-  }
-  const parent = named ?? (start.kind === 'supervisor' ? undefined : supervisors.at(-1));
-  return ok([
-    kernelEvent('ProcessStarted', {
-      process: start.id,
-      kind: start.kind,
-      ...known({
-        role: start.role,
-        persona: start.persona,
-        instance: start.instance,
-        name: start.name,
-        vendor: start.vendor,
-        model: start.model,
-        phase: start.phase,
-        parent: parent?.id ?? null,
-        pid: start.pid,
-        pid_start: start.pidStart,
-        note: start.note,
-      }),
-      host: start.host,
-      ...known({ host_id: start.hostId }),
-    }),
-  ]);
-};
-
-/** A process is bound to the vendor's conversation; once, so that a resume never goes to another one. */
-export const decideBind = (process: Process, vendorSession: string): Result<readonly DecidedEvent[], Refusal> => {
-  if (process.vendorSession === vendorSession) return ok([]);
-  if (process.vendorSession !== null) {
-    return err(
-      refuse('conflict', `The process ${process.id} is bound to ${process.vendorSession} already.`, {
-        expected: 'the same id, or another process',
-      }),
-    );
-  }
-  if (process.endedAt !== null) return err(refuseEnded(process));
-  return ok([kernelEvent('ProcessBound', { process: process.id, vendor_session: vendorSession })]);
-};
-
 /** What is said of a process that ends. */
 export interface ProcessEnd {
   readonly outcome: ProcessOutcome;
   readonly exitCode: number | null;
   readonly note: string | null;
 }
-
-/** A process ends. Saying it again changes nothing, saying something else is a conflict. Who dies takes its dependents along. */
-export const decideEnd = (
-  process: Process,
-  running: readonly Process[],
-  end: ProcessEnd,
-): Result<readonly DecidedEvent[], Refusal> => {
-  if (process.endedAt !== null) {
-    const same = process.outcome === end.outcome && (end.exitCode === null || process.exitCode === end.exitCode);
-    return same
-      ? ok([])
-      : err(
-          refuse(
-            'conflict',
-            `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}${process.exitCode === null ? '' : `, exit code ${process.exitCode}`}.`,
-            { expected: 'what was said of its end already' },
-          ),
-        );
-  }
-  const dependents = end.outcome === 'done' ? [] : dependentsOf([process], running);
-  return ok([endedEvent(process, end), ...dependents.map((dependent) => cascaded(dependent))]);
-};
-
-/**
- * The dead of a session end, each with its dependents, once: whoever is not running any more is left as it is. When they
- * were last heard of goes on the record: that is since when what they did is interrupted, however late they are found.
- */
-export const decideSweep = (
-  running: readonly Process[],
-  dead: ReadonlyMap<string, string>,
-): Result<readonly DecidedEvent[], Refusal> => {
-  const found = running.filter(({ id }) => dead.has(id));
-  return ok([
-    ...found.map((process) =>
-      endedEvent(
-        process,
-        { outcome: 'orphaned', exitCode: null, note: `found dead: ${dead.get(process.id)}` },
-        process.heartbeatAt,
-      ),
-    ),
-    ...dependentsOf(found, running).map((dependent) => cascaded(dependent, dependent.heartbeatAt)),
-  ]);
-};
 
 /**
  * What still runs of a session that is closed is cancelled with it, but neither the process that closes it nor a
@@ -244,7 +141,7 @@ export const decideClose = (running: readonly Process[], caller: string | undefi
     );
 
 /** Those that go down with these: whose supervisor is one of them, or goes down with one. */
-const dependentsOf = (gone: readonly Process[], running: readonly Process[]): readonly Process[] => {
+export const dependentsOf = (gone: readonly Process[], running: readonly Process[]): readonly Process[] => {
   const seen = new Set(gone.map(({ id }) => id));
   const dependents: Process[] = [];
   for (let found = [...gone]; found.length > 0;) {
@@ -256,30 +153,16 @@ const dependentsOf = (gone: readonly Process[], running: readonly Process[]): re
   return dependents;
 };
 
-const cascaded = (dependent: Process, heardOfAt?: string): DecidedEvent =>
-  endedEvent(
-    dependent,
-    {
-      outcome: 'cancelled',
-      exitCode: null,
-      note: `its supervisor ${dependent.parent} is gone; what it was doing is interrupted`,
-    },
-    heardOfAt,
-  );
-
-const endedEvent = (process: Process, { outcome, exitCode, note }: ProcessEnd, heardOfAt?: string): DecidedEvent =>
+/** The event of a process that has ended; with the time when it was last heard of, where it was found so. */
+export const endedEvent = (
+  process: Process,
+  { outcome, exitCode, note }: ProcessEnd,
+  heardOfAt?: string,
+): DecidedEvent =>
   kernelEvent('ProcessEnded', {
     process: process.id,
     outcome,
     ...known({ exit_code: exitCode, note, heard_of_at: heardOfAt ?? null }),
-  });
-
-/** A process that has ended answers nothing any more. */
-export const refuseEnded = (process: Process): Refusal =>
-  refuse('illegal-transition', `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}.`, {
-    expected: 'a process that runs',
-    legal: [`stint process start --session ${process.session}`],
-    hint: `stint process start --session ${process.session}`,
   });
 
 /** There is no process of that id. */
@@ -364,18 +247,6 @@ export const processesToJson = (processes: readonly Process[], host: Host, now: 
   return processes.map((process) => processToJson(process, looked.get(process.id) ?? 'unknown'));
 };
 
-/** A process of a session after a commit, as it is shown. */
-export const processIn = (
-  session: { readonly processes: ReadonlyMap<string, Process> },
-  id: string,
-  world: { readonly host: Host; readonly caller: { readonly now: string } },
-): JsonObject => {
-  const process = session.processes.get(id);
-  if (process === undefined) throw new Error(`the process ${id} was not loaded`);
-  const looked = livenessOfAll([...session.processes.values()], world.host, world.caller.now);
-  return processToJson(process, looked.get(id) ?? 'unknown');
-};
-
 /** How each vendor's program goes on with a conversation. */
 const resumeCommands: ReadonlyMap<string, string> = new Map([
   ['claude', 'claude --resume'],
@@ -411,7 +282,8 @@ const resumeCommandOf = ({ vendor, vendorSession }: Process): string | null => {
 /** What a vendor's conversation id may be: safe in a shell and on one line. */
 export const vendorSessionPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$/;
 
-const known = (fields: Readonly<Record<string, string | number | null>>): JsonObject =>
+/** The fields that are known. */
+export const known = (fields: Readonly<Record<string, string | number | null>>): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
 const textOrNull = (data: JsonObject, key: string): string | null => {

@@ -122,7 +122,7 @@ export const statusToJson = (
     has_terminal_artifact: view.missing.length === 0,
     marked_closed: row.status === 'closed',
     dependents_settled: running.every(({ kind }) => kind === 'supervisor'),
-    next_action_kind: next.kind,
+    next_action_kind: next.kind === 'complete' ? 'complete_round' : next.kind,
     remaining_phases: [...view.remaining],
     activity,
     activity_since: since,
@@ -214,8 +214,10 @@ export const spansOf = (kind: Kind, key: string, events: readonly StoredEvent[],
   events.forEach((event, index) => {
     const opened = applyEvent(session, event);
     session = opened;
-    // Events of one request happened at once: only where the last of them leads counts.
-    if (events[index + 1]?.cause === event.cause || !isLifecycle(event.type)) return;
+    // Events of one request happened at once, unless it took over what happened elsewhere: only where the last of them leads
+    // counts.
+    const next = events[index + 1];
+    if ((next?.cause === event.cause && next.at === event.at) || !isLifecycle(event.type)) return;
     const open = spans.at(-1);
     const position = opened.common.status === 'active' ? opened.folded.view(opened.common).position : null;
     if (open !== undefined && open.to === null && open.position !== position) open.to = event.at;

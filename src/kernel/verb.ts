@@ -36,6 +36,10 @@ export interface Alias {
   readonly flags?: Readonly<Record<string, string>>;
   /** Fields that the name itself says. */
   readonly sets?: JsonObject;
+  /** Flags with a value that the other system takes and does not look at. */
+  readonly ignores?: readonly string[];
+  /** The field of the answer that is printed alone, because scripts of the other system read it off the output. */
+  readonly prints?: string;
 }
 
 /** A verb that takes a JSON payload: what it must be, checked before anything is looked up. */
@@ -78,6 +82,8 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly summary: string;
   /** What it does, when it refuses, what it answers: paragraphs of plain text. */
   readonly details: string;
+  /** Whether agents call it at every step: it is loaded before anything else is looked at. */
+  readonly everyday?: true;
   /** Command lines that show it. */
   readonly examples: readonly string[];
   /** The names that it has in the systems that stint replaces. */
@@ -93,6 +99,8 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly creates?: boolean;
   /** Whether it also runs on what is left of a damaged store; every verb that reads does. */
   readonly cares?: boolean;
+  /** What is reported where the store cannot even be opened, beside the refusal; for a verb whose answer is a verdict. */
+  readonly unopened?: (refusal: Refusal) => JsonObject;
   /** Whether the store is worth a copy afterwards. */
   readonly keepsCopy?: boolean;
   readonly payload?: PayloadRule;
@@ -132,6 +140,7 @@ export interface Verb {
   readonly creates: boolean;
   /** Whether it also runs on what is left of a damaged store. */
   readonly cares: boolean;
+  readonly unopened: ((refusal: Refusal) => JsonObject) | undefined;
   /** Whether the store is worth a copy afterwards. */
   readonly keepsCopy: boolean;
   readonly payload: PayloadRule | undefined;
@@ -166,7 +175,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     const contradiction = definition.contradiction?.(parsed.output);
     return contradiction === undefined
       ? ok(parsed.output)
-      : err(refuse('usage', `${definition.name}: ${contradiction}`, { hint: `stint ${definition.name} --help` }));
+      : err(refuse('usage', `${definition.name}: ${contradiction}.`, { hint: `stint ${definition.name} --help` }));
   };
 
   const write = async (
@@ -239,6 +248,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     positionals: definition.positionals ?? [],
     creates: definition.creates ?? false,
     cares: definition.cares ?? 'reads' in does,
+    unopened: definition.unopened,
     keepsCopy: definition.keepsCopy ?? false,
     access: 'writes' in does ? 'writes' : 'maintains' in does ? 'maintains' : 'reads',
     payload: definition.payload,
@@ -282,7 +292,11 @@ const cleanInput = async (
   return { value: { ...input, ...(isJsonObject(value) ? value : {}) }, found };
 };
 
-const cleanJson = async (json: Json, redact: boolean): Promise<{ readonly value: Json; readonly found: Found }> => {
+/** JSON as it may be stored, with what was found in it. */
+export const cleanJson = async (
+  json: Json,
+  redact: boolean,
+): Promise<{ readonly value: Json; readonly found: Found }> => {
   const value = wellFormedJson(json);
   if (!redact) return { value, found: {} };
   const { redactJson } = await import('../lib/redact.ts');

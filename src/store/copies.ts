@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Store } from '../kernel/ports.ts';
+import { StoreFailure, type Store } from '../kernel/ports.ts';
 import { errnoCode, fileProblem } from '../lib/atomic-file.ts';
-import { listCopies } from './store-files.ts';
+import { listCopies, type Copy } from './store-files.ts';
 
 /**
  * Rolling copies: what brings a store back that was deleted with its folder. They lie under the user's state directory, in a
@@ -20,8 +20,9 @@ const leastAge = 3_600_000;
  * warning: the verb that it comes after is done.
  */
 export const keepCopy = async (store: Store, folder: string, now: string): Promise<string | undefined> => {
-  const [newest] = listCopies(folder);
-  if (newest !== undefined && Math.abs(Date.parse(now) - Date.parse(newest.at)) < leastAge) return undefined;
+  // The clock may have gone back since: then a copy that is named later is not the newest one.
+  const isRecent = (copy: Copy): boolean => Math.abs(Date.parse(now) - Date.parse(copy.at)) < leastAge;
+  if (listCopies(folder).some(isRecent)) return undefined;
   const path = join(folder, `${now.slice(0, 19).replaceAll(':', '')}Z.db`);
   const temporary = `${path}.${process.pid}`;
   try {
@@ -30,11 +31,25 @@ export const keepCopy = async (store: Store, folder: string, now: string): Promi
     if (!(await store.copyTo(temporary))) return undefined;
     chmodSync(temporary, 0o600);
     renameSync(temporary, path);
-    for (const old of listCopies(folder).slice(mostCopies)) rmSync(old.path, { force: true });
+    const others = listCopies(folder).filter((copy) => copy.path !== path);
+    for (const old of others.slice(mostCopies - 1)) rmSync(old.path, { force: true });
     return undefined;
   } catch (error) {
-    rmSync(temporary, { force: true });
-    const problem = errnoCode(error) === null ? String(error) : fileProblem(folder, error).problem;
+    removeQuietly(temporary);
+    const problem =
+      error instanceof StoreFailure
+        ? error.refusal.message
+        : errnoCode(error) === null
+          ? String(error)
+          : fileProblem(folder, error).problem;
     return `no copy of the store was kept: ${folder} ${problem}`;
+  }
+};
+
+const removeQuietly = (path: string): void => {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // What kept the copy from being made keeps it from being taken away as well.
   }
 };

@@ -1,13 +1,14 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
-import { flag, sessionField } from '../kernel/fields.ts';
-import type { Care, Finding } from '../kernel/ports.ts';
-import { refuse } from '../kernel/refusal.ts';
+import { flag, sessionFilter } from '../kernel/fields.ts';
+import type { Care, Finding, Store } from '../kernel/ports.ts';
+import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { inspectMirrors } from '../mirror/sync.ts';
+import { importReview } from '../verbs/import-review.ts';
 import { rebuildAll } from './rebuild.ts';
 import { repairHint } from './sqlite/database.ts';
 
@@ -16,10 +17,17 @@ export const doctor = defineVerb({
   summary: 'Verify the store, and bring back what was damaged.',
   details: `Checks the store file itself, every session's hash chain, that rows, views and snapshots are what the events say, and that the mirror files are the newest versions. Without --fix nothing changes. Exits 6 with its findings when something is not as it should be, 14 when the store cannot be used at all.
 
---fix makes projections and mirrors anew where that is enough. Where the file, its log or a chain is damaged, or the store is gone, it makes the store anew: from the pages that can still be read, from the newest rolling copy (see the guide on recovery) and, where nothing else is left, from the mirrors. Of each session the longest chain of events that holds together is taken, and what is not known of it any more is put on its record. The damaged files are kept beside the store under a name of their own; nothing is deleted. Exits 0 when the store is sound afterwards, and says what is lost for good.`,
+--fix makes projections and mirrors anew where that is enough. Where the file, its log or a chain is damaged, or the store is gone, it makes the store anew: from the pages that can still be read, and from the newest rolling copy (see the guide on recovery). Of each session the longest chain of events that holds together is taken, and what is not known of it any more is put on its record. The damaged files are kept beside the store under a name of their own; nothing is deleted. Exits 0 when the store is sound afterwards, and says what is lost for good.`,
   examples: ['stint doctor', 'stint doctor --json', 'stint doctor --fix'],
-  input: v.strictObject({ session: sessionField, fix: flag('Bring back what can be brought back.') }),
+  input: v.strictObject({ session: sessionFilter, fix: flag('Bring back what can be brought back.') }),
   cares: true,
+  unopened: (refusal) => ({
+    healthy: false,
+    store: null,
+    sessions: 0,
+    events: 0,
+    findings: [{ subject: 'store', problem: refusal.message, fix: fixIn(refusal) }],
+  }),
   contradiction: ({ session, fix }) =>
     session !== undefined && fix === true
       ? '--fix goes over the whole store; --session does not go with it'
@@ -29,21 +37,33 @@ export const doctor = defineVerb({
       if (input.fix !== true) return examine(world, input.session);
       const first = await findingsOf(world);
       const needsRepair = world.care.damage !== undefined || first.some(({ isDamage }) => isDamage === true);
-      if (!needsRepair && world.store.readOnly !== undefined) return err({ refusal: world.store.readOnly });
-      const repaired = needsRepair ? await world.care.repair() : undefined;
-      const after = { ...world, ...(repaired === undefined ? {} : { store: repaired.store }), care: healthy };
+      if (!needsRepair && world.store.readOnly !== undefined) {
+        const looked = await examine(world, undefined);
+        const report = looked.ok ? looked.value : looked.error.report;
+        return err({ refusal: world.store.readOnly, ...(report === undefined ? {} : { report }) });
+      }
+      const repaired = needsRepair || world.care.wasInterrupted() ? await world.care.repair() : undefined;
+      const after = {
+        ...world,
+        ...(repaired === undefined ? {} : { store: repaired.store }),
+        care: healthyCareOf(repaired?.store ?? world.store),
+      };
+      const saved = repaired?.done;
       const rebuilt = await rebuildAll(after, undefined);
       if (!rebuilt.ok) return rebuilt;
+      const imported = saved?.damage.sessions.length === 0 ? await importMirrors(after) : [];
       const verdict = await examine(after, undefined);
       const done = {
-        restored: (repaired?.damage.sessions ?? []).map(({ key, events, flaw, source }) => ({
+        damage: [...damageOf(world, first)],
+        restored: (saved?.damage.sessions ?? []).map(({ key, events, flaw, source }) => ({
           session: key,
           events,
           source,
           flaw,
         })),
-        lost: [...(repaired?.damage.lost ?? [])],
-        kept_aside: repaired?.kept ?? null,
+        imported: imported.map((one) => ({ ...one })),
+        lost: [...(saved?.damage.lost ?? [])],
+        kept_aside: saved?.kept ?? null,
         rebuilt: rebuilt.value.sessions
           .filter((one) => one.rebuilt || one.files.length > 0)
           .map(({ session }) => session),
@@ -56,12 +76,24 @@ export const doctor = defineVerb({
   text: (answer) => {
     const healthyText = answer['healthy'] === true ? 'healthy' : 'not healthy';
     return [
-      `${healthyText}: ${counted(answer, 'session')}, ${counted(answer, 'event')} in ${textAt(answer, 'store')}`,
+      answer['store'] === null
+        ? 'not healthy: the store cannot be opened'
+        : `${healthyText}: ${counted(answer, 'session')}, ${counted(answer, 'event')} in ${textAt(answer, 'store')}`,
       ...linesOf(answer, 'findings', (one) => [textAt(one, 'subject'), textAt(one, 'problem'), textAt(one, 'fix')]),
+      ...textsAt(answer, 'damage').map((problem) => `it was: ${problem}`),
       ...linesOf(answer, 'restored', (one) => [
         textAt(one, 'session'),
         `restored from the ${textAt(one, 'source')}: ${counted(one, 'event')}`,
         textAt(one, 'flaw'),
+      ]),
+      ...linesOf(answer, 'readable', (one) => [
+        textAt(one, 'session'),
+        `can be read in the ${textAt(one, 'source')}: ${counted(one, 'event')}`,
+      ]),
+      ...linesOf(answer, 'imported', (one) => [
+        textAt(one, 'session'),
+        `taken over from its files, closed: ${textAt(one, 'position')}`,
+        'what was noted, by whom and when, and whether a round was completed, is lost',
       ]),
       ...textsAt(answer, 'lost').map((key) => `${key}  lost: nothing of it could be read`),
       ...textsAt(answer, 'rebuilt').map((key) => `${key}  made anew from its events`),
@@ -75,8 +107,38 @@ const linesOf = (answer: JsonObject, key: string, rowOf: (one: JsonObject) => re
   return rows.length === 0 ? [] : [table(rows)];
 };
 
-/** The care of a store that was just repaired. */
-const healthy: Care = { damage: undefined, repair: async () => undefined };
+/** What was wrong, as sentences: with the store as a whole, where that is known, else with its parts. */
+const damageOf = ({ care: { damage } }: World, findings: readonly Finding[]): readonly string[] =>
+  damage !== undefined
+    ? [damage.refusal.message]
+    : findings.flatMap(({ subject, problem, isDamage }) => (isDamage === true ? [`${subject}: ${problem}`] : []));
+
+/** The care of a store that was just repaired: whatever is found now is told, and no second repair is tried. */
+const healthyCareOf = (store: Store): Care => ({
+  damage: undefined,
+  wasInterrupted: () => false,
+  repair: async () => ({ store, done: undefined }),
+});
+
+/**
+ * Where nothing was left of the store of this checkout, its sessions as far as their files tell of them. The database of the
+ * original is not touched: whoever wants it imports it.
+ */
+const importMirrors = async (world: World): Promise<readonly JsonObject[]> => {
+  const call = importReview.prepare({});
+  if (!call.ok) return [];
+  const files = {
+    ...world.files,
+    exists: (path: string): boolean => !path.endsWith('/data/ocr.db') && world.files.exists(path),
+  };
+  const taken = await call.value({ ...world, files });
+  return taken.ok
+    ? objectsAt(taken.value.answer, 'sessions').filter((one) => textAt(one, 'result') === 'imported')
+    : [];
+};
+
+/** The command that a refusal suggests; what else it hints at is no command. */
+const fixIn = ({ hint }: Refusal): string | null => (hint?.startsWith('stint ') === true ? hint : null);
 
 /** The verdict on the store, or on one session of it. */
 const examine = async (world: World, given: string | undefined): Promise<Result<JsonObject, VerbRefusal>> => {
@@ -94,12 +156,21 @@ const examine = async (world: World, given: string | undefined): Promise<Result<
   };
   if (findings.length === 0) return ok(report);
   const { damage } = world.care;
-  if (damage !== undefined) return err({ report, refusal: { ...damage.refusal, hint: repairHint } });
-  const isDamaged = findings.some(({ isDamage }) => isDamage === true);
+  const readable = damage?.sessions.filter(({ flaw }) => flaw === null) ?? [];
+  if (damage !== undefined)
+    return err({
+      report: {
+        ...report,
+        readable: readable.map(({ key, events, source }) => ({ session: key, events, source })),
+      },
+      refusal: { ...damage.refusal, hint: repairHint },
+    });
+  const { readOnly } = world.store;
+  if (readOnly?.code === 'newer-version') return err({ report, refusal: readOnly });
   return err({
     report,
     refusal: refuse(
-      isDamaged ? 'damaged' : 'invariant-unmet',
+      'invariant-unmet',
       `${findings.length === 1 ? 'There is one finding' : `There are ${findings.length} findings`}.`,
       {
         expected: 'no findings',
@@ -121,7 +192,10 @@ const findingsOf = async (world: World): Promise<readonly Finding[]> => {
       ...damage.lost.map((key) => ({ subject: key, problem: 'nothing of it can be read', fix: null, isDamage: true })),
     ];
   }
-  const findings = [...(await world.store.verify())];
+  const { readOnly } = world.store;
+  const findings: Finding[] =
+    readOnly?.code === 'newer-version' ? [{ subject: world.store.name, problem: readOnly.message, fix: null }] : [];
+  findings.push(...(await world.store.verify()));
   for (const { key, flaw } of await world.store.rows({ thorough: true })) {
     if (flaw !== null && flaw.startsWith('damaged')) {
       findings.push({ subject: key, problem: flaw, fix: repairHint, isDamage: true });

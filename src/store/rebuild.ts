@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
-import { sessionField } from '../kernel/fields.ts';
+import { sessionFilter } from '../kernel/fields.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import { err, ok, type Result } from '../lib/result.ts';
@@ -13,7 +13,7 @@ export const rebuild = defineVerb({
   summary: 'Make rows, views and mirror files anew from the events.',
   details: `For one session, or for all. Files that somebody else has changed are kept beside the rebuilt ones. Nothing is appended to the log. A session that needs nothing is left as it is, and so is one whose chain is broken or that holds events of a newer program: that is a refusal (14 or 13), after the others were rebuilt. A mirror that could not be written is one too (6).`,
   examples: ['stint rebuild', 'stint rebuild --session review:2026-03-17-main'],
-  input: v.strictObject({ session: sessionField }),
+  input: v.strictObject({ session: sessionFilter }),
   positionals: ['session'],
   does: {
     maintains: async (world, input) => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { errnoCode, readTextFile, writeFileAtomic } from '../lib/atomic-file.ts';
@@ -61,18 +61,20 @@ export const readStoreId = (file: string): string | undefined => {
 export const refuseMissing = (files: StoreFiles, size: number | undefined): Refusal | undefined => {
   const { path, idFile, traces } = files;
   const id = idFile === undefined ? undefined : readStoreId(idFile);
-  if (id === undefined || (size ?? 0) > 0) return undefined;
+  // A log that was left behind is told of by whoever opens the store.
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (id === undefined || (size ?? 0) > 0 || log > 0) return undefined;
   const folder = copiesFolder(files, id);
   const [copy] = folder === undefined ? [] : listCopies(folder);
   // Where nothing is left that could be brought back, a new one is as good.
   if (copy === undefined && size === undefined && !traces.some(holdsFolders)) return undefined;
   return refuse(
     'damaged',
-    `The store ${path} is ${size === undefined ? 'gone' : 'empty'}, and it was here. ${
+    `The store ${path} is ${size === undefined ? 'gone' : 'empty'}; it was here before. ${
       copy === undefined ? 'There is no copy of it.' : `There is a copy of ${copy.at}.`
     }`,
     {
-      expected: `the store ${id}`,
+      expected: `the store whose id stands in ${idFile}`,
       hint: 'stint doctor --fix',
       legal: ['stint doctor --fix', `rm ${idFile} (to begin with an empty store)`],
     },

@@ -15,6 +15,8 @@ import { prepareFolder } from '../store/place.ts';
 import { createPlaces, refuseFolder } from '../store/places.ts';
 import { keepStoreId, refuseMissing, type StoreFiles } from '../store/store-files.ts';
 import type { MountTable } from '../store/sqlite/file-system.ts';
+import { unfinishedRepairs } from '../store/sqlite/unfinished.ts';
+import { roomHint } from '../store/sqlite/database.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { files } from './files.ts';
 import { createHost } from './host.ts';
@@ -53,7 +55,10 @@ export interface Workplace {
 }
 
 /** What is known before the store is opened. */
-type Surveyed = Omit<Workplace, 'store' | 'damage'> & { readonly size: number | undefined; readonly folder: string };
+export type Surveyed = Omit<Workplace, 'store' | 'damage'> & {
+  readonly size: number | undefined;
+  readonly folder: string;
+};
 
 /** Opens the store at a path, or gives one that is open already. */
 export type OpenStore = typeof openSqliteStore;
@@ -94,27 +99,8 @@ export const openWorkplace = (
   }
 };
 
-/** Opens what is left of a store that is damaged, to be read. */
-export const openRemains = async (location: Location, refusal: Refusal): Promise<Result<Workplace, Refusal>> => {
-  const surveyed = survey(location);
-  if (!surveyed.ok) return surveyed;
-  return ok(await remainsOf(surveyed.value, refusal));
-};
-
-const remainsOf = async <Place extends Omit<Workplace, 'store' | 'damage'>>(
-  place: Place,
-  refusal: Refusal,
-): Promise<Place & Pick<Workplace, 'store' | 'damage'>> => {
-  const repair = await import('../store/repair.ts');
-  const remains = repair.gatherRemains(place.files);
-  return {
-    ...place,
-    store: repair.openRemains(remains, place.kinds, place.files.path, refusal, place.now()),
-    damage: repair.describeRemains(remains, refusal),
-  };
-};
-
-const survey = (location: Location): Result<Surveyed, Refusal> => {
+/** What is known of a place before its store is opened. */
+export const survey = (location: Location): Result<Surveyed, Refusal> => {
   const cwd = pathOf(location.cwd);
   const checkout = findCheckout(cwd);
   if (!checkout.ok) return err(refuseFolder(checkout.error));
@@ -172,7 +158,7 @@ export interface CallOptions {
 
 /**
  * Runs a verb and brings the mirrors up to date, on every surface the same way. Warnings (a mirror that could not be
- * written) never fail a verb. A verb that reads and meets damage reads what is left of the store.
+ * written) never fail a verb. A verb that reads, or that looks after the store, and meets damage goes on with what is left.
  */
 export const runVerb = async (
   workplace: Workplace,
@@ -193,22 +179,45 @@ export const runVerb = async (
     redact: options.redact ?? true,
   };
   const { store, kinds, places, host, damage } = workplace;
-  const world: World = { store, kinds, places, host, files, caller, care: { damage, repair: () => repair(workplace) } };
+  const world: World = {
+    store,
+    kinds,
+    places,
+    host,
+    files,
+    caller,
+    care: careOf(workplace),
+  };
   const result = await attempt(call, world, payload);
-  if (!result.ok && verb.access === 'reads' && damage === undefined && isDamage(result.error.refusal)) {
-    await store.close();
-    const left = await remainsOf(workplace, result.error.refusal);
-    if ((left.damage?.sessions.length ?? 0) > 0) return runVerb(left, verb, call, payload, options);
+  if (!result.ok) {
+    const { refusal, report } = result.error;
+    if (damage !== undefined) {
+      return err({ ...result.error, refusal: (await import('./care.ts')).unlessLost(refusal, damage) });
+    }
+    if (report !== undefined || !readsRemains(verb, refusal)) return result;
+    // The store stays open: closing it would write its log into the damaged file.
+    const left = (await import('./care.ts')).remainsOf(workplace, refusal);
+    const isEmpty = left.damage?.sessions.length === 0;
+    return isEmpty && verb.access === 'reads' ? result : runVerb(left, verb, call, payload, options);
   }
-  if (!result.ok) return result;
   const { answer, sessions } = result.value;
-  const warnings = store.readOnly === undefined ? [...(await syncMirrors(world, sessions))] : [];
-  if (damage !== undefined && verb.access === 'reads') warnings.push(warningOf(damage));
+  const warnings = store.readOnly === undefined ? [...(await lookAfterMirrors(world, sessions))] : [];
+  if (damage !== undefined && verb.access === 'reads') warnings.push((await import('./care.ts')).warningOf(damage));
   if (verb.keepsCopy && !caller.dryRun) {
-    const warning = await keepCopyOf(workplace);
+    const warning = await (await import('./care.ts')).keepCopyOf(workplace);
     if (warning !== undefined) warnings.push(warning);
   }
   return ok({ answer, warnings });
+};
+
+/** Damage that only the mirrors meet does not undo what the verb did. */
+const lookAfterMirrors = async (world: World, sessions: readonly string[]): Promise<readonly string[]> => {
+  try {
+    return await syncMirrors(world, sessions);
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error;
+    return [`the mirrors were not looked after: ${error.refusal.message}`];
+  }
 };
 
 const attempt = async (
@@ -224,35 +233,18 @@ const attempt = async (
   }
 };
 
-/** Whether a refusal says that the store or a session in it cannot be read. */
-export const isDamage = ({ code }: Refusal): boolean => code === 'damaged';
+/**
+ * Whether a verb goes on with what can be read of a store that is refused: where it is damaged, and, for a verb that only
+ * reads, where SQLite has no room for what it needs beside a file.
+ */
+export const readsRemains = (verb: Verb, refusal: Refusal): boolean =>
+  verb.cares && (refusal.code === 'damaged' || (verb.access === 'reads' && isFull(refusal)));
 
-const warningOf = ({ refusal, sessions, lost }: Damage): string => {
-  const flawed = sessions.filter(({ flaw }) => flaw !== null).length;
-  const parts = [
-    `${sessions.length} ${sessions.length === 1 ? 'session' : 'sessions'}`,
-    ...(flawed === 0 ? [] : [`${flawed} of them not whole`]),
-    ...(lost.length === 0 ? [] : [`${lost.length} lost`]),
-  ];
-  return `${refusal.message} This is what can be read of it (${parts.join(', ')}); to bring it back: stint doctor --fix`;
-};
+/** Whether a refusal says that there is no room, which no repair makes. */
+export const isFull = ({ hint }: Refusal): boolean => hint === roomHint;
 
-const keepCopyOf = async ({ store, files: { copies, idFile }, now }: Workplace): Promise<string | undefined> => {
-  if (copies === undefined) return undefined;
-  const { id } = store.identity;
-  const { keepCopy } = await import('../store/copies.ts');
-  if (idFile !== undefined) keepStoreId(idFile, id);
-  return keepCopy(store, join(copies, id), now());
-};
-
-const repair = async (workplace: Workplace): ReturnType<World['care']['repair']> => {
-  const { files: storeFiles, kinds, now } = workplace;
-  const { describeRemains, isDamagedStore, repairStore } = await import('../store/repair.ts');
-  if (workplace.damage === undefined) await workplace.store.close();
-  const repaired = repairStore(storeFiles, kinds, now(), () => isDamagedStore(storeFiles, kinds));
-  if (repaired === undefined) return undefined;
-  const store = openSqliteStore(storeFiles.path, kinds, { create: true, anyFileSystem: true });
-  if (storeFiles.idFile !== undefined) keepStoreId(storeFiles.idFile, store.identity.id);
-  const refusal = workplace.damage?.refusal ?? refuse('damaged', `The store ${storeFiles.path} is damaged.`);
-  return { damage: describeRemains(repaired.remains, refusal), kept: repaired.kept, store };
-};
+const careOf = (workplace: Workplace): World['care'] => ({
+  damage: workplace.damage,
+  wasInterrupted: () => unfinishedRepairs(workplace.files.path).length > 0,
+  repair: async () => (await import('./care.ts')).repair(workplace),
+});

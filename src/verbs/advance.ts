@@ -14,6 +14,7 @@ export const advance = defineVerb({
   details: `Checked against the phases of the session's kind; the phase's number follows from its name. Entering the phase in which it is already changes nothing. The last phase is reached only by completing the round.
 
 --round N+1 with the first phase starts the next round; other rounds than the current and the next one are refused. --skip passes over a phase that may be passed over, on the record and with a reason, and enters the one behind it.`,
+  everyday: true,
   examples: [
     'stint advance change-context',
     'stint advance --phase reviews --json',
@@ -28,7 +29,12 @@ export const advance = defineVerb({
     session: sessionField,
   }),
   aliases: [
-    { name: 'state advance', flags: { 'session-id': 'session', 'current-round': 'round', 'current-map-run': 'round' } },
+    {
+      name: 'state advance',
+      flags: { 'session-id': 'session', 'current-round': 'round', 'current-map-run': 'round' },
+      // The number follows from the name.
+      ignores: ['phase-number'],
+    },
   ],
   retired: ['state transition'],
   positionals: ['phase'],

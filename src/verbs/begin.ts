@@ -18,6 +18,7 @@ export const begin = defineVerb({
   details: `With --name the name alone decides. Without it the open session of the branch in this checkout goes on, whatever its date. Where there is none, the name is YYYY-MM-DD-<branch>, with a number behind it where another branch has that name: a session of that name is started, or, if it was closed, goes on.
 
 An open session answers with where it stands, and nothing changes. A closed one goes on only under its own name: a completed one with its next round, an aborted one where it was left. --fresh aborts the open one on the record and starts anew under the next free name.`,
+  everyday: true,
   examples: [
     'stint begin review',
     'stint begin review --branch feature/login --json',

@@ -8,12 +8,13 @@ import { optionalText } from '../kernel/fields.ts';
 import { decideImport } from '../kernel/history.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { isOpened, type Session } from '../kernel/session.ts';
-import { defineVerb, type World } from '../kernel/verb.ts';
+import { cleanJson, defineVerb, type World } from '../kernel/verb.ts';
 import { planFolders, type FolderPlan } from '../formats/ocr/folders.ts';
+import { shownText } from '../formats/ocr/row-values.ts';
 import { readHistory, type OcrHistory } from '../formats/ocr/history.ts';
 import { importOfFolder, importOfRow, newerItems, type OcrImport } from '../formats/ocr/import.ts';
 import { metaFileOf, readMeta } from '../formats/ocr/meta.ts';
-import type { JsonObject } from '../lib/canonical-json.ts';
+import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { nameProblem } from '../lib/name.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 
@@ -33,7 +34,9 @@ export const importReview = defineVerb({
   does: {
     writes: async (world, input) => {
       const tree = await readTree(world, input.path);
-      return tree.ok ? ok(orderOf(world, tree.value)) : tree;
+      if (!tree.ok) return tree;
+      const known = new Map((await world.store.processes({})).map(({ id, session }) => [id, session]));
+      return ok(orderOf(world, await cleaned(withOwnProcesses(tree.value, known), world.caller.redact)));
     },
   },
   text: (answer) => {
@@ -78,10 +81,14 @@ const readTree = async (world: World, given: string | undefined): Promise<Result
   );
   if (folder === undefined) {
     return err(
-      refuse('not-found', `There is no Open Code Review folder: neither data/ocr.db nor sessions/ is there.`, {
-        expected: given === undefined ? '.ocr in this checkout, or its path' : `${given} or .ocr in it`,
-        hint: 'stint import review PATH',
-      }),
+      refuse(
+        'not-found',
+        `There is no Open Code Review folder: ${given ?? `${places.here.root}/.ocr`} holds neither data/ocr.db nor sessions/.`,
+        {
+          expected: 'a folder .ocr, or the folder that holds it',
+          hint: 'stint import review PATH',
+        },
+      ),
     );
   }
   const database = `${folder}/data/ocr.db`;
@@ -90,6 +97,13 @@ const readTree = async (world: World, given: string | undefined): Promise<Result
   const rowsOf = (name: string): readonly JsonObject[] => tables.value[name] ?? [];
   const versions = rowsOf('schema_version').flatMap(({ version }) => (typeof version === 'number' ? [version] : []));
   const schema = files.exists(database) ? Math.max(0, ...versions) : null;
+  // Taken for an original without sessions it would make every folder a session that only files tell of.
+  if (schema === 0 && rowsOf('sessions').length === 0)
+    return err(
+      refuse('damaged', `${database} is no database of Open Code Review.`, {
+        expected: 'its database, or none',
+      }),
+    );
   const history = readHistory({
     version: schema,
     sessions: rowsOf('sessions'),
@@ -100,6 +114,7 @@ const readTree = async (world: World, given: string | undefined): Promise<Result
   const tree = files.tree(`${folder}/sessions`);
   const filesById = new Map(tree.map(({ id, files: names }) => [id, names]));
   const known = new Set(history.sessions.map(({ kind, id }) => keyOf(kind, id)));
+  const ids = new Set(history.sessions.map(({ id }) => id));
   const folders = planFolders(tree);
   return ok({
     source: folder,
@@ -115,49 +130,101 @@ const readTree = async (world: World, given: string | undefined): Promise<Result
       ),
       ...folders.sessions.flatMap((one) =>
         one.kinds
-          .filter((kind) => !known.has(keyOf(kind, one.id)))
+          .filter((kind) => !(one.isGuess ? ids.has(one.id) : known.has(keyOf(kind, one.id))))
           .map((kind) => importOfFolder(one, kind, filesById.get(one.id) ?? [], caller.now)),
       ),
     ].filter(({ id }) => nameProblem(id) === undefined),
   });
 };
 
-const orderOf = (world: World, tree: Tree): Order<JsonObject> => {
+/** The tree without processes that are on record for another session: a process works on one. */
+const withOwnProcesses = (tree: Tree, sessionById: Map<string, string>): Tree => ({
+  ...tree,
+  imports: tree.imports.map((one) => {
+    const key = keyOf(one.kind, one.id);
+    const problems = new Set<string>();
+    const items = one.items.filter((item) => {
+      if (item.what !== 'process') return true;
+      const id = textAt(item.event.data, 'process');
+      const owner = sessionById.get(id) ?? key;
+      sessionById.set(id, owner);
+      if (owner !== key) problems.add(`The process ${id} is on record for ${owner}: it was left out.`);
+      return owner === key;
+    });
+    return problems.size === 0 ? one : { ...one, items, problems: [...one.problems, ...problems] };
+  }),
+});
+
+/** What others wrote. */
+type Told = Pick<OcrImport, 'items' | 'problems' | 'branch' | 'files'>;
+
+/** The same with how often each rule of the scanner fired. */
+interface CleanTree extends Tree {
+  readonly imports: readonly (OcrImport & { readonly found: Readonly<Record<string, number>> })[];
+}
+
+/** A tree as it may be stored, with the secrets that were found: what others wrote is no safer than what is given. */
+const cleaned = async (tree: Tree, redact: boolean): Promise<CleanTree> => {
+  const imports: CleanTree['imports'][number][] = [];
+  for (const one of tree.imports) {
+    const { items, problems, branch, files } = one;
+    const told: Json = JSON.parse(JSON.stringify({ items, problems, branch, files }));
+    const { value, found } = await cleanJson(told, redact);
+    // Texts are replaced by texts: what it is made of stays.
+    imports.push({ ...one, ...(value === told ? {} : (value as unknown as Told)), found });
+  }
+  return { ...tree, imports };
+};
+
+const orderOf = (world: World, tree: CleanTree): Order<JsonObject> => {
   const byKey = new Map(tree.imports.map((one) => [keyOf(one.kind, one.id), one]));
   const { worktree } = world.places.here;
-  const decide = (session: Session, from: OcrImport): Result<readonly DecidedEvent[], Refusal> => {
+  /** The sessions of its name to which a folder may belong instead. */
+  const othersOf = ({ isGuess, kind, id }: OcrImport): readonly string[] =>
+    isGuess ? [...world.kinds.keys()].filter((other) => other !== kind).map((other) => keyOf(other, id)) : [];
+  const decide = (
+    sessions: ReadonlyMap<string, Session>,
+    key: string,
+    from: OcrImport,
+  ): Result<readonly DecidedEvent[], Refusal> => {
+    const session = loadedIn(sessions, key);
     const { branch, source, taken, problems, files } = from;
     const mark = { source, taken, branch, worktree, problems, files };
-    if (!isOpened(session)) return decideImport(session, from.items, mark);
+    if (!isOpened(session)) {
+      if (othersOf(from).some((other) => isOpened(loadedIn(sessions, other)))) return ok([]);
+      return decideImport(session, from.items, mark);
+    }
     const { imported, revision } = session.common;
-    if (imported === null || imported.source !== source) return ok([]);
-    const items = unknownTo(session, newerItems(from.items, imported.taken));
     // What has gone on here is the truth now.
-    if (items.length === 0 || taken <= imported.taken || revision !== imported.revision) return ok([]);
-    return decideImport(session, items, mark);
+    if (imported?.source !== source || revision !== imported.revision) return ok([]);
+    const decided = decideImport(session, unknownTo(session, newerItems(from, imported.taken)), mark);
+    // What was concluded from rows is concluded each time: alone it is nothing new.
+    const isNew = !decided.ok || taken > imported.taken || decided.value.some(({ type }) => type !== 'Imported');
+    return isNew ? decided : ok([]);
   };
   return {
-    keys: [...byKey.keys()],
+    keys: [...new Set([...byKey].flatMap(([key, from]) => [key, ...othersOf(from)]))],
     processes: tree.imports.flatMap(({ items }) =>
       items.flatMap((item) => (item.what === 'process' ? [textAt(item.event.data, 'process')] : [])),
     ),
     decide: (sessions) => {
       const events = new Map<string, readonly DecidedEvent[]>();
       for (const [key, from] of byKey) {
-        const decided = decide(loadedIn(sessions, key), from);
+        const decided = decide(sessions, key, from);
         // What cannot be folded is left out, and told: it does not keep the others away.
         if (decided.ok) events.set(key, decided.value);
       }
       return ok(events);
     },
-    answer: (after, before) => ({
-      source: tree.source,
-      schema: tree.schema,
-      sessions: [...byKey].map(([key, from]) => {
+    answer: (after, before) => {
+      const redacted: Record<string, number> = {};
+      const sessions = [...byKey].map(([key, from]) => {
         const earlier = loadedIn(before, key);
-        const decided = decide(earlier, from);
+        const decided = decide(before, key, from);
         const session = loadedIn(after, key);
         const result = !decided.ok ? 'refused' : decided.value.length > 0 ? 'imported' : resultOf(earlier, from);
+        if (result === 'imported')
+          for (const [rule, count] of Object.entries(from.found)) redacted[rule] = (redacted[rule] ?? 0) + count;
         return {
           session: key,
           result,
@@ -165,16 +232,22 @@ const orderOf = (world: World, tree: Tree): Order<JsonObject> => {
           position: isOpened(session) ? session.folded.view(session.common).position : null,
           problems: [...from.problems, ...(decided.ok ? [] : [decided.error.message])],
         };
-      }),
-      ignored: [
-        ...tree.history.sessions
-          .filter(({ id }) => nameProblem(id) !== undefined)
-          .map(({ id }) => ({ id, reason: nameProblem(id) ?? '' })),
-        ...tree.folders.ignored.map(({ id, reason }) => ({ id, reason })),
-      ],
-      unlinked_executions: tree.history.unlinkedExecutions,
-      problems: [...tree.history.problems],
-    }),
+      });
+      return {
+        source: tree.source,
+        schema: tree.schema,
+        sessions,
+        ignored: [
+          ...tree.history.sessions
+            .filter(({ id }) => nameProblem(id) !== undefined)
+            .map(({ id }) => ({ id: shownText(id, 200), reason: nameProblem(id) ?? '' })),
+          ...tree.folders.ignored.map(({ id, reason }) => ({ id, reason })),
+        ],
+        unlinked_executions: tree.history.unlinkedExecutions,
+        problems: [...tree.history.problems],
+        ...(Object.keys(redacted).length === 0 ? {} : { redacted }),
+      };
+    },
   };
 };
 
@@ -188,6 +261,6 @@ const unknownTo = (session: Session, items: OcrImport['items']): OcrImport['item
 
 const resultOf = (session: Session, { source, taken }: OcrImport): string => {
   const { imported, revision } = session.common ?? { imported: null, revision: 0 };
-  if (imported === null || imported.source !== source) return 'another one of this name is here';
+  if (imported?.source !== source) return 'another one of this name is here';
   return taken > imported.taken && revision !== imported.revision ? 'it has gone on here' : 'unchanged';
 };

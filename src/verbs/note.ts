@@ -11,6 +11,7 @@ export const note = defineVerb({
   name: 'note',
   summary: 'Write a remark into the journal.',
   details: `A remark does not move the session or its revision; a closed session takes it too. Secrets in it are redacted before it is stored.`,
+  everyday: true,
   examples: ['stint note "the second reviewer waits for the build"'],
   input: v.strictObject({ text: requiredText('The remark.'), session: sessionField }),
   positionals: ['text'],

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { resolveProcess } from '../kernel/address.ts';
 import { textAt } from '../kernel/answer.ts';
 import { optionalText } from '../kernel/fields.ts';
-import { livenessOf, processToJson, refuseEnded } from '../kernel/process.ts';
+import { refuseEnded } from '../kernel/process-rules.ts';
+import { livenessOf, processToJson } from '../kernel/process.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 

@@ -4,7 +4,8 @@ import { textAt } from '../kernel/answer.ts';
 import { orderOne } from '../kernel/dispatch.ts';
 import { requiredText } from '../kernel/fields.ts';
 import { decideProcess } from '../kernel/lifecycle.ts';
-import { decideBind, processIn, vendorSessionPattern } from '../kernel/process.ts';
+import { decideBind, processIn } from '../kernel/process-rules.ts';
+import { vendorSessionPattern } from '../kernel/process.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { ok } from '../lib/result.ts';
 

@@ -4,14 +4,14 @@ import { textAt } from '../kernel/answer.ts';
 import { orderOne } from '../kernel/dispatch.ts';
 import { choice, optionalCount, optionalText } from '../kernel/fields.ts';
 import { decideProcess } from '../kernel/lifecycle.ts';
-import { decideEnd, processIn } from '../kernel/process.ts';
+import { decideEnd, processIn } from '../kernel/process-rules.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { ok } from '../lib/result.ts';
 
 export const processEnd = defineVerb({
   name: 'process end',
   summary: 'Record that a process has ended, and how.',
-  details: `Without --outcome the exit code decides: 0 or none is done, any other crashed. What is not known stays unknown: without --exit-code none is stored. Saying the same again changes nothing, saying something else is a conflict (9). A supervisor that crashed or was cancelled takes the instances that depend on it along. That a process is orphaned nobody says of himself: stint process sweep finds it.`,
+  details: `Without --outcome the exit code decides: 0 or none is done, any other crashed. What is not known stays unknown: without --exit-code none is stored. Saying the same again changes nothing, saying something else is a conflict (9). A supervisor that crashed or was cancelled takes the instances that depend on it along. orphaned is not said here: stint process sweep records it of a process that it finds dead.`,
   examples: ['stint process end 01KX2QZ6', 'stint process end 01KX2QZ6 --exit-code 137 --note "out of memory"'],
   aliases: [{ name: 'session end-instance', flags: { status: 'outcome' } }],
   input: v.strictObject({

@@ -3,7 +3,8 @@ import { resolve } from '../kernel/address.ts';
 import { orderOne } from '../kernel/dispatch.ts';
 import { choice, optionalCount, optionalName, optionalText, sessionField } from '../kernel/fields.ts';
 import { decideProcess } from '../kernel/lifecycle.ts';
-import { decideStart, processIn, processKinds } from '../kernel/process.ts';
+import { decideStart, processIn } from '../kernel/process-rules.ts';
+import { processKinds } from '../kernel/process.ts';
 import { refuse } from '../kernel/refusal.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
@@ -12,14 +13,16 @@ import { textAt } from '../kernel/answer.ts';
 export const processStart = defineVerb({
   name: 'process start',
   summary: 'Record a process that works on the session.',
-  details: `Answers its id. A supervisor owns the work: when it is found dead, the instances that name it with --parent, or that started while it was the newest one that ran, end with it. Without a supervisor an instance stands for itself.
+  details: `Answers its id, and nothing else. A supervisor owns the work: when it is found dead, the instances that name it with --parent, or that started while it was the newest one that ran, end with it. Without a supervisor an instance stands for itself.
 
 --pid is what tells later, on this machine, that the process is gone; leave it out where no pid lasts as long as the work (the pid of a single command or of the shell around it says nothing). Give the process its id in STINT_PROCESS: finish then spares it, and next actions are computed without it.`,
   examples: [
     'stint process start --kind supervisor --role lead --vendor claude-code --pid 4711',
     'stint process start --kind instance --role reviewer --persona principal --instance 1 --json',
   ],
-  aliases: [{ name: 'session start-instance', flags: { workflow: 'session' }, sets: { kind: 'instance' } }],
+  aliases: [
+    { name: 'session start-instance', flags: { workflow: 'session' }, sets: { kind: 'instance' }, prints: 'id' },
+  ],
   input: v.strictObject({
     kind: choice(processKinds, 'What it is'),
     role: optionalName('What it does in this work, for example reviewer.'),
@@ -36,7 +39,7 @@ export const processStart = defineVerb({
   }),
   does: {
     writes: async (world, input) => {
-      const row = await resolve(world, input.session);
+      const row = await resolve(world, input.session, { position: input.phase });
       if (!row.ok) return row;
       const { host, caller } = world;
       const pidStart = input.pid === undefined ? null : host.startOf(input.pid);
@@ -76,5 +79,6 @@ export const processStart = defineVerb({
       });
     },
   },
-  text: (answer) => `${textAt(answer, 'id')}  ${textAt(answer, 'kind')} of ${textAt(answer, 'session')}`,
+  // Alone, so that a shell can keep it.
+  text: (answer) => textAt(answer, 'id'),
 });

@@ -5,7 +5,8 @@ import { loadedIn, type Order } from '../kernel/dispatch.ts';
 import type { DecidedEvent } from '../kernel/event.ts';
 import { sessionFilter } from '../kernel/fields.ts';
 import { decideProcess } from '../kernel/lifecycle.ts';
-import { decideSweep, livenessOf, processToJson } from '../kernel/process.ts';
+import { decideSweep } from '../kernel/process-rules.ts';
+import { livenessOf, processToJson } from '../kernel/process.ts';
 import type { Session } from '../kernel/session.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
@@ -80,7 +81,7 @@ export const processSweep = defineVerb({
       textAt(process, 'notes'),
     ]);
     const left = objectsAt(answer, 'left').map((one) => ['left', textAt(one, 'session'), textAt(one, 'reason')]);
-    if (swept.length + left.length === 0) return 'nobody is dead';
+    if (swept.length + left.length === 0) return 'no process is known to be dead';
     return [swept, left].flatMap((rows) => (rows.length === 0 ? [] : [table(rows)])).join('\n');
   },
 });

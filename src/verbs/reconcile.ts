@@ -30,9 +30,8 @@ unproved lists the closed sessions whose last files are there without a completi
       const process = await resolveCaller(world);
       if (!process.ok) return process;
       const isAtWork = (one: Process, liveness: Liveness | undefined): boolean =>
-        liveness === 'alive' ||
-        // Who was heard of since then may well be at work, however quiet it is now.
-        ((liveness === 'unknown' || liveness === 'quiet') && one.heartbeatAt >= before);
+        // A heartbeat is no event: a process that was heard of since is at work, even if it is quiet now.
+        liveness === 'alive' || (liveness !== 'dead' && liveness !== 'ended' && one.heartbeatAt >= before);
       const isWorkedOn = (session: Session): boolean => {
         const processes = [...session.processes.values()];
         const looked = livenessOfAll(processes, host, caller.now);
@@ -50,8 +49,14 @@ unproved lists the closed sessions whose last files are there without a completi
       for (const row of rows.filter(({ status, outcome }) => status === 'closed' && outcome !== 'completed')) {
         const read = await store.read(row.key);
         const folder = `${places.homeOf(row).root}/${kinds.get(row.kind)?.folder(row.name) ?? ''}`;
-        const last = read?.view.evidence.at(-1);
-        if (read === undefined || read.view.missing.length === 0 || last === undefined) continue;
+        if (read === undefined || read.view.missing.length === 0 || read.unreadable !== undefined) continue;
+        // Of the whole work, not of what was reached: a session that only files tell of never left its first phase.
+        const session = await store.load(row.key);
+        const last = session?.folded
+          .progress(session.common)
+          .steps.flatMap(({ evidence }) => evidence)
+          .at(-1);
+        if (last === undefined) continue;
         if (files.exists(`${folder}/${last.path}`)) unproved.push({ session: row.key, file: last.path });
       }
       const keys = stale.map(({ key }) => key);

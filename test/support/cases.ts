@@ -17,20 +17,45 @@ const first = 'cases.test.ts';
 const second = 'cases-text.test.ts';
 const third = 'progress.test.ts';
 const fourth = 'cases-processes.test.ts';
+const fifth = 'cases-original.test.ts';
+const damage = 'damage.test.ts';
 
 /** The cases that concern reviews and their state, by their id. */
 export const publicCases: Readonly<Record<string, PublicCase>> = {
+  A01: {
+    rule: 'a log whose end is cut off is read as far as it goes, and what is missing is named; an unfinished record is not missed',
+    file: damage,
+    notHere: 'its events.jsonl is of another tool: the frames of our log stand for its lines',
+  },
+  A03: {
+    rule: 'NULs in the middle of the log hide nothing behind them, and are told',
+    file: damage,
+    notHere: 'its events.jsonl is of another tool: the frames of our log stand for its lines',
+  },
+  A05: {
+    rule: 'what is empty is told beside what is healthy, and refused by name',
+    file: damage,
+    notHere:
+      'its session files are of another tool: the rows of a session stand for them, and an empty file for a store',
+  },
+  A07: { rule: 'a full disk is named, nothing has changed, and with room the same command works', file: damage },
+  A08: { rule: 'garbage in the database is named, read around and repaired, and the bad file is kept', file: damage },
+  A10: {
+    rule: 'a record that was written half and then whole counts once',
+    file: damage,
+    notHere: 'its events.jsonl is of another tool: the frames of our log stand for its lines',
+  },
   B01: { rule: 'many writers lose nothing, and readers never see a torn file', file: 'races.test.ts' },
   B03: {
     rule: 'a held lock is waited for; past the deadline the holder is named, and nothing looks done',
     file: 'races.test.ts',
   },
   B05: {
-    rule: 'a process of another machine is never judged by its pid, and everybody sees where it runs',
-    file: fourth,
-    notHere:
-      'its lease file is of another tool: a process stands for the holder; the file system is looked at by the store',
+    rule: 'a store on another machine is refused by the name of its file system',
+    file: damage,
+    notHere: 'leases; that a process of another machine is never judged by its pid: cases-processes.test.ts',
   },
+  B06: { rule: 'where locks or shared memory do not work, that is said by name, with a way out', file: damage },
   B07: {
     rule: 'what is done to one session leaves the others as they are',
     file: first,
@@ -67,6 +92,12 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     file: first,
     notHere: 'roots of MCP clients and working folders of hooks come through surfaces that are not there yet',
   },
+  F01: {
+    rule: 'nothing is closed by itself, and nothing is deleted at all, however old it is',
+    file: fifth,
+    notHere: 'pruning: no verb deletes a session; its script begins sessions with goals, of which a review has none',
+  },
+  F04: { rule: 'what people remarked survives whatever becomes of files', file: fifth },
   G07: { rule: 'a round is completed once, whoever asks how often', file: first },
   H01: {
     rule: 'what nobody works on any more is interrupted, since when it was last heard of, wherever it is shown',
@@ -79,9 +110,8 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     notHere: 'archiving: a closed session stands for it',
   },
   H06: {
-    rule: 'rounds are in the order of their numbers, and folders that are found are no sessions',
-    file: first,
-    notHere: 'importing history is no verb of this program yet',
+    rule: 'rounds are in the order of their numbers, and folders that are found are no sessions; on request they are taken over, closed',
+    file: fifth,
   },
   H07: {
     rule: 'who was killed has ended, and no exit code is made up',
@@ -107,6 +137,21 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     rule: 'no answer, of whatever shape, is shown with a word of our own innards',
     file: third,
     notHere: 'its state files are of another tool, whose formats are not read yet; briefs and a dashboard',
+  },
+  I01: {
+    rule: 'what a newer program wrote keeps its version and all of its fields',
+    file: fifth,
+    notHere: 'its state file is of another tool: an event of a newer version stands for it',
+  },
+  I03: {
+    rule: 'nothing is hidden for what it lacks, and what is taken over is taken on request alone',
+    file: fifth,
+    notHere: 'its history is of another tool: databases of every schema stand for it',
+  },
+  I05: {
+    rule: 'what runs in an older form is taken over running, and can be completed and finished',
+    file: fifth,
+    notHere: 'its state file is of another tool: older databases stand for it',
   },
   I07: {
     rule: 'line ends make no payload another one',
@@ -134,6 +179,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     rule: 'every time has its zone, in and out, and durations do not depend on the zone of the machine',
     file: second,
     notHere: 'state files of other tools that mix forms of times',
+  },
+  L01: {
+    rule: 'where a session with 100,000 events stands, and the newest of them, is read in a moment and in little memory',
+    file: damage,
+    notHere: 'records of 50 MB: no verb takes one (see L04)',
   },
   L04: {
     rule: 'a payload is taken whole however it comes, or refused with the limit; an interrupt changes nothing',

@@ -42,6 +42,8 @@ export const makeOcrDatabase = (path: string, { version, sessions, events, execu
   try {
     // sql.js wrote whole files; write-ahead logging came with version 2.
     if (version >= 12) database.exec('PRAGMA journal_mode = WAL');
+    // Each statement by itself would wait for the disk.
+    database.exec('BEGIN');
     for (const statement of tablesOf(version)) database.exec(statement);
     const insert = (table: string, row: NewRow): void => {
       const columns = Object.keys(row);
@@ -67,6 +69,7 @@ export const makeOcrDatabase = (path: string, { version, sessions, events, execu
       else insert('command_executions', { command: 'ocr review', ...row });
     }
     for (const statement of guardsOf(version)) database.exec(statement);
+    database.exec('COMMIT');
   } finally {
     database.close();
   }

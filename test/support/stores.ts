@@ -111,7 +111,9 @@ export const treeOf = (folder: string, ignore: (path: string) => boolean = () =>
  */
 export const litterIn = (world: TestWorld): readonly string[] => {
   const belongs = [
-    /^project\/\.stint(?:\/(?:\.gitignore|place|stint\.db(?:-wal|-shm|-tip)?))?$/,
+    /^project\/\.stint(?:\/(?:\.gitignore|place|stint\.db(?:-wal|-shm|-tip|-repair)?))?$/,
+    // What a repair has kept of a damaged store.
+    /^project\/\.stint\/stint\.db\.damaged-\d{8}T\d{6}(?:-\d+)?(?:\/stint\.db(?:-wal|-shm|-tip)?)?$/,
     /^project\/\.ocr(?:\/sessions(?:\/\.gitignore)?)?$/,
     /^project\/\.ocr\/sessions\/[A-Za-z0-9][\w.-]*(?:\/rounds(?:\/round-\d+(?:\/round-meta\.json)?)?)?$/,
   ];

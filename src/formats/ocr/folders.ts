@@ -20,6 +20,8 @@ export interface FolderPlan {
 export interface FolderSession {
   readonly id: string;
   readonly kinds: readonly OcrKind[];
+  /** Whether nothing in it says of which kind it is. */
+  readonly isGuess: boolean;
   /** What follows the date in the id, where it has one: the branch with its `/` replaced. */
   readonly branch: string | null;
   /** Below `rounds/`, by number. */
@@ -51,7 +53,7 @@ export interface FolderRound {
  * - A folder without any `.md` or `.json` file is no session: the original left such ghosts behind.
  * - A folder whose name is no legal name of a session is none; the reason is told.
  * - `rounds/` makes a review, `map/` makes a map, both make both; a folder with neither is taken for a review, as in the
- *   original.
+ *   original, unless a session of that name is known: a map that was just begun has neither.
  * - Rounds are the folders `rounds/round-N`, runs `map/runs/run-N`, with N from 1 on and without a leading zero. Whatever
  *   else stands there (`round-x`, `round-03`, `round-0`) is told and does not count.
  * - They are in the order of their numbers: 11 comes after 2.
@@ -75,10 +77,11 @@ const sessionOf = ({ id, files }: OcrFolder): FolderSession => {
   const rounds = roundsOf(files, 'rounds/', 'round-');
   const runs = roundsOf(files, 'map/runs/', 'run-');
   const isMap = files.some((file) => file.startsWith('map/'));
-  const isReview = !isMap || files.some((file) => file.startsWith('rounds/'));
+  const hasRounds = files.some((file) => file.startsWith('rounds/'));
   return {
     id,
-    kinds: [...(isReview ? (['review'] as const) : []), ...(isMap ? (['map'] as const) : [])],
+    kinds: [...(hasRounds || !isMap ? (['review'] as const) : []), ...(isMap ? (['map'] as const) : [])],
+    isGuess: !hasRounds && !isMap,
     branch: /^\d{4}-\d\d-\d\d-(.+)$/.exec(id)?.[1] ?? null,
     rounds: rounds.found,
     runs: runs.found,

@@ -96,7 +96,8 @@ export const readHistory = ({ version, sessions, events, executions }: OcrTables
 
   const eventsById = groupBy(events, 'session_id');
   for (const [id, orphans] of eventsById)
-    if (!rowById.has(id)) problems.push(`${orphans.length} events belong to no session: ${shownText(id, 128)}.`);
+    if (!rowById.has(id))
+      problems.push(`${orphans.length} events belong to no session${id === '' ? '' : `: ${shownText(id, 128)}`}.`);
   const executionsById = groupBy(executions, 'workflow_id');
   for (const [id, orphans] of executionsById)
     if (id !== '' && !rowById.has(id))

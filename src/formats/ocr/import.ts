@@ -2,7 +2,7 @@ import { kernelEvent, type DecidedEvent } from '../../kernel/event.ts';
 import type { HistoryItem as Item } from '../../kernel/history.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import type { FolderSession } from './folders.ts';
-import type { OcrKind, OcrSession } from './history.ts';
+import type { HistoryItem, OcrKind, OcrSession } from './history.ts';
 import type { OcrProcess } from './processes.ts';
 
 /** One session of the original as it can be taken over. */
@@ -16,6 +16,8 @@ export interface OcrImport {
   readonly taken: number;
   /** In the order of the times; `id` is the number of the original's event. */
   readonly items: readonly (Item & { readonly id: number | null })[];
+  /** Whether its kind is a guess: a session of that name and of another kind is then the one that it belongs to. */
+  readonly isGuess: boolean;
   readonly problems: readonly string[];
   /** What lies in its folder. */
   readonly files: readonly string[];
@@ -35,17 +37,30 @@ export const importOfRow = (
   branch: session.branch,
   source: `ocr ${session.id} ${session.startedAt}`,
   taken: session.lastEventId,
+  isGuess: false,
   items: [
+    ...unrecordedRounds(session.history[0]),
     ...session.history.map((item) => {
       if (item.what !== 'completed') return item;
       const payload = payloadOf(item.round, item.summary);
       return payload === undefined ? item : { ...item, payload };
     }),
-    ...session.processes.flatMap(itemsOfProcess),
+    ...session.processes.flatMap((process) => itemsOfProcess(process, session.history[0]?.at ?? session.startedAt)),
   ].toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1)),
   problems: session.problems,
   files: files.slice(0, mostFiles),
 });
+
+/** The rounds before the first one that is on record: there were as many, and nothing says what became of them. */
+const unrecordedRounds = (first: HistoryItem | undefined): OcrImport['items'] =>
+  first?.what === 'round'
+    ? Array.from({ length: first.round - 1 }, (_, index) => ({
+        at: first.at,
+        id: null,
+        what: 'round',
+        round: index + 1,
+      }))
+    : [];
 
 /** A session that only its folder tells of: its rounds as far as they can be counted, closed, and never complete. */
 export const importOfFolder = (
@@ -70,6 +85,7 @@ export const importOfFolder = (
     branch: folder.branch,
     source: `ocr folder ${folder.id}`,
     taken: 0,
+    isGuess: folder.isGuess,
     items: [
       ...Array.from({ length: newest }, (_, index) => ({
         at: now,
@@ -91,28 +107,25 @@ export const importOfFolder = (
 };
 
 /**
- * What of an import is newer than what was taken before: all that follows the newest event that was. Processes have no
- * place among the events, so all of them are given: whoever asks knows which it has.
+ * What of an import may be newer than what was taken before: all that follows the newest event that was, and whatever is
+ * told of processes, which have no events there. Without a newer event a row may still be closed; everything else was
+ * concluded from it before.
  */
-export const newerItems = (items: OcrImport['items'], taken: number): OcrImport['items'] => {
-  const last = items.findLastIndex(({ id }) => id !== null && id <= taken);
-  return items.filter(({ what }, index) => index > last || what === 'process');
+export const newerItems = ({ items, taken }: OcrImport, before: number): OcrImport['items'] => {
+  const last = items.findLastIndex(({ id }) => id !== null && id <= before);
+  return items.filter(
+    ({ what }, index) => what === 'process' || (index > last && (taken > before || what === 'closed')),
+  );
 };
 
-const itemsOfProcess = (process: OcrProcess): OcrImport['items'] => {
-  const {
-    id: process_,
-    vendor,
-    vendorSessionId,
-    persona,
-    instance,
-    name,
-    model,
-    pid,
-    startedAt,
-    endedAt,
-    note,
-  } = process;
+/**
+ * What a process did, not before its session was begun: who is linked to it later may have started earlier, and the session
+ * would begin with them. The times of the original are whole seconds in one place and exact in another, so that an end may
+ * seem to lie before its start.
+ */
+const itemsOfProcess = (process: OcrProcess, begun: string): OcrImport['items'] => {
+  const { id: process_, vendor, vendorSessionId, persona, instance, name, model, pid, endedAt, note } = process;
+  const startedAt = latest(process.startedAt, begun);
   const item = (at: string, event: DecidedEvent): OcrImport['items'][number] => ({
     at,
     id: null,
@@ -136,7 +149,7 @@ const itemsOfProcess = (process: OcrProcess): OcrImport['items'] => {
       ? []
       : [
           item(
-            endedAt,
+            latest(endedAt, startedAt),
             kernelEvent('ProcessEnded', {
               process: process_,
               outcome: process.outcome ?? 'crashed',
@@ -146,3 +159,5 @@ const itemsOfProcess = (process: OcrProcess): OcrImport['items'] => {
         ]),
   ];
 };
+
+const latest = (some: string, other: string): string => (some > other ? some : other);

@@ -174,6 +174,7 @@ test('a second run stands at its beginning and is not complete', () => {
   assert.deepEqual(standing(given(...complete, 'finish')), {
     phase: 'complete',
     phase_number: 6,
+    round: 1,
     map_run: 1,
     completeness: 'complete',
     next: 'none',
@@ -181,6 +182,7 @@ test('a second run stands at its beginning and is not complete', () => {
   assert.deepEqual(standing(given(...complete, 'finish', 'begin')), {
     phase: 'map-context',
     phase_number: 1,
+    round: 2,
     map_run: 2,
     completeness: 'open_no_artifact',
     next: 'advance',

@@ -11,6 +11,8 @@ export interface Database {
   readonly run: (sql: string, ...values: readonly SQLInputValue[]) => void;
   readonly each: (sql: string, ...values: readonly SQLInputValue[]) => Iterable<Row>;
   readonly exec: (sql: string) => void;
+  /** Says that a transaction appends the events of a session up to this one. */
+  readonly appended: (session: string, seq: number) => void;
   /** One `BEGIN IMMEDIATE` transaction; rolled back unless the body says `commit`, and when it throws. Does not nest. */
   readonly write: <Value>(body: () => { readonly commit: boolean; readonly value: Value }) => Value;
   /** The same, but undefined, without waiting, where somebody else is writing. */
@@ -52,8 +54,8 @@ const sqliteModule = () => {
 export interface OpenOptions {
   readonly readOnly: boolean;
   readonly patience?: number;
-  /** Called after the commit that wrote the first entry of an empty log. */
-  readonly onFreshLog?: (database: Database) => void;
+  /** Called after a commit that appended events, with the newest of each session; `isFresh` where it began the log anew. */
+  readonly onAppended?: (newest: ReadonlyMap<string, number>, isFresh: boolean) => void;
 }
 
 /** Opens a database file. The timeout is set before anything else: a pragma that meets another process would fail. */
@@ -64,6 +66,7 @@ export const openDatabase = (path: string, options: OpenOptions): Database => {
     path,
     () => new DatabaseSync(path, { timeout: Math.min(statementTimeout, deadline), readOnly: options.readOnly }),
   );
+  connections.add(connection);
   const statements = new Map<string, StatementSync>();
   const statement = (sql: string): StatementSync => {
     const known = statements.get(sql);
@@ -91,6 +94,7 @@ export const openDatabase = (path: string, options: OpenOptions): Database => {
   const logSize = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
   let commits = 0;
+  const appended = new Map<string, number>();
   const file = inodeOf(path);
 
   /** Once a write has its turn: is the file that was opened still the store? What is written to another one is lost. */
@@ -107,12 +111,14 @@ export const openDatabase = (path: string, options: OpenOptions): Database => {
   /** Runs a body in the transaction that has begun, and ends it. */
   const within = <Value>(body: () => { readonly commit: boolean; readonly value: Value }): Value => {
     try {
+      appended.clear();
       const { commit, value } = body();
       if (commit) {
-        const isFresh = commits === 0 && options.onFreshLog !== undefined && logSize() === 0;
+        // The first commit of a process, or the one behind a migration, which leaves an empty log.
+        const isFresh = commits <= 1 && appended.size > 0 && logSize() === 0;
         patiently(() => connection.exec('COMMIT'));
         commits += 1;
-        if (isFresh) options.onFreshLog?.(database);
+        if (appended.size > 0) options.onAppended?.(appended, isFresh);
         // SQLite's own checkpoint does not shorten the log: every process that comes alone recovers it, forgets how much
         // of it was checkpointed, and appends to its end, so that each verb would read a longer one.
         if (commits === 1 && logSize() > longestLog) emptyLog();
@@ -131,9 +137,17 @@ export const openDatabase = (path: string, options: OpenOptions): Database => {
     all: (sql, ...values) => patiently(() => statement(sql).all(...values)),
     get: (sql, ...values) => patiently(() => statement(sql).get(...values)),
     run: (sql, ...values) => patiently(() => void statement(sql).run(...values)),
-    each: (sql, ...values) => translate(path, () => statement(sql).iterate(...values)),
+    *each(sql, ...values) {
+      try {
+        yield* statement(sql).iterate(...values);
+      } catch (error) {
+        // Damage may be met at any row.
+        throw asFailure(path, error);
+      }
+    },
     exec: (sql) => patiently(() => connection.exec(sql)),
     emptyLog,
+    appended: (session, seq) => void appended.set(session, seq),
     write: (body) => {
       patiently(() => connection.exec('BEGIN IMMEDIATE'));
       return within(() => {
@@ -160,10 +174,20 @@ export const openDatabase = (path: string, options: OpenOptions): Database => {
       patiently(() => connection.exec('BEGIN'));
       return within(() => ({ commit: false, value: body() }));
     },
-    close: () => connection.close(),
+    close: () => {
+      connections.delete(connection);
+      connection.close();
+    },
   };
   return database;
 };
+
+/**
+ * Whatever is open. A connection that nobody holds any more would be collected, and with that closed: the last one to close
+ * writes the log into the file and takes it away. That would be a change behind everybody's back, and of a log that is
+ * damaged the end of what can be saved. So a connection that must not be closed is just left alone.
+ */
+const connections = new Set<DatabaseSync>();
 
 /** The number of a file; undefined where there is none, or where the file system has no such numbers. */
 const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
@@ -234,20 +258,23 @@ export const refusalOf = (path: string, code: number, message: string): Refusal 
   if (writeFailures.has(code)) {
     return refuse('invariant-unmet', `There is no room left where the store ${path} is; nothing was changed.`, {
       expected: 'free space on that disk, and no limit on the size of files',
-      hint: 'make room and run the same command again',
+      hint: roomHint,
     });
   }
   switch (code & 0xff) {
     case 5:
     case 6: {
       const holder = lockHolder(path);
-      return refuse(
-        'busy',
-        `The store ${path} is locked${holder === undefined ? '' : ` by ${holder}`}; waited ${patience / 1000} s.`,
-        {
-          hint: 'run the same command again',
-        },
-      );
+      const by =
+        holder === undefined ? '' : holder === null ? ', and no process is seen that holds it' : ` by ${holder}`;
+      return refuse('busy', `The store ${path} is locked${by}; waited ${patience / 1000} s.`, {
+        hint: `run the same command again${
+          // Some file systems answer every lock with "held".
+          holder === null
+            ? '; where that never helps, file locks do not work there: name another store with --store'
+            : ''
+        }`,
+      });
     }
     case 8:
       return refuseReadOnly(path);
@@ -275,6 +302,9 @@ export const refusalOf = (path: string, code: number, message: string): Refusal 
   }
 };
 
+/** What helps where there is no room. */
+export const roomHint = 'make room and run the same command again';
+
 /** What helps against damage. */
 export const repairHint = 'stint doctor --fix';
 
@@ -300,9 +330,10 @@ export const refuseReadOnly = (path: string): Refusal =>
 
 /**
  * Who holds the write lock, where the system tells: on Linux, `/proc/locks` names the process that locks byte 120 of the
- * WAL index (https://www.sqlite.org/walformat.html, section 2.3.1) or the database file itself.
+ * WAL index (https://www.sqlite.org/walformat.html, section 2.3.1) or the database file itself. Null where nobody is seen,
+ * undefined where the system does not tell.
  */
-const lockHolder = (path: string): string | undefined => {
+const lockHolder = (path: string): string | null | undefined => {
   try {
     const inodes = [`${path}-shm`, path].flatMap((file) => {
       const found = statSync(file, { throwIfNoEntry: false });
@@ -314,6 +345,7 @@ const lockHolder = (path: string): string | undefined => {
       if (!inodes.some((inode) => file.endsWith(inode))) continue;
       return `process ${pid} (${readlinkSync(`/proc/${pid}/exe`).split('/').at(-1)})`;
     }
+    return null;
   } catch {
     // Not Linux, or not allowed to look.
   }

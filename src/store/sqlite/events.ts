@@ -1,10 +1,13 @@
 import type { StoredEvent } from '../../kernel/event.ts';
-import { isLifecycle } from '../../kernel/event.ts';
-import type { EventQuery } from '../../kernel/ports.ts';
-import type { Database, Row } from './database.ts';
-import { number, parseStored, text } from './values.ts';
+import { genesis, hashEvent, isLifecycle } from '../../kernel/event.ts';
+import { StoreFailure, type EventQuery } from '../../kernel/ports.ts';
+import { refuse } from '../../kernel/refusal.ts';
+import { repairHint, type Database, type Row } from './database.ts';
+import { number, parseStored, text, textOrNull } from './values.ts';
 
 const columns = 'session, seq, type, v, at, actor, place, cause, data, hash';
+const previousHash =
+  '(SELECT earlier.hash FROM event earlier WHERE earlier.session = event.session AND earlier.seq = event.seq - 1) AS previous';
 
 /** Appends events of one session, in order. */
 export const insertEvents = (
@@ -26,8 +29,33 @@ export const insertEvents = (
       data,
       event.hash,
     );
+    database.appended(event.session, event.seq);
   }
 };
+
+/**
+ * The events of a session, in order, each proved by its hash and the one before: what was damaged on the disk is never shown
+ * as what happened.
+ */
+export const selectProved = (database: Database, key: string, query: EventQuery): readonly StoredEvent[] => {
+  const { sql, values } = statementOf(key, query, `${columns}, ${previousHash}`);
+  const events = database.all(sql, ...values).map((row) => {
+    const event = rowToEvent(row);
+    const previous = event.seq === 1 ? genesis : textOrNull(row, 'previous');
+    if (previous === null) throw brokenChain(key, event.seq - 1, 'is missing');
+    if (hashEvent(previous, event) !== event.hash) throw brokenChain(key, event.seq, 'differs from its hash');
+    return event;
+  });
+  const newest = events.at(query.last === undefined ? -1 : 0)?.seq ?? query.after ?? 0;
+  if (query.until !== undefined && query.lifecycleOnly !== true && newest < query.until) {
+    throw brokenChain(key, newest + 1, 'is missing');
+  }
+  return query.last === undefined ? events : events.toReversed();
+};
+
+/** The failure of a session whose chain does not hold. */
+export const brokenChain = (key: string, seq: number, problem: string): StoreFailure =>
+  new StoreFailure(refuse('damaged', `The chain of ${key} is broken: event ${seq} ${problem}.`, { hint: repairHint }));
 
 /** The events of a session, in order. */
 export const selectEvents = (database: Database, key: string, query: EventQuery): readonly StoredEvent[] => {
@@ -57,6 +85,7 @@ export const selectEvent = (database: Database, key: string, seq: number): Store
 const statementOf = (
   key: string,
   query: EventQuery,
+  selected = columns,
 ): { readonly sql: string; readonly values: readonly (string | number)[] } => {
   const conditions = ['session = ?'];
   const values: (string | number)[] = [key];
@@ -74,7 +103,7 @@ const statementOf = (
     tail = ' ORDER BY seq DESC LIMIT ?';
     values.push(query.last);
   }
-  return { sql: `SELECT ${columns} FROM event WHERE ${conditions.join(' AND ')}${tail}`, values };
+  return { sql: `SELECT ${selected} FROM event WHERE ${conditions.join(' AND ')}${tail}`, values };
 };
 
 const rowToEvent = (row: Row): StoredEvent => ({

@@ -31,10 +31,14 @@ export const readTables = (
     }
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error;
+    const { code, message } = error.refusal;
     return err(
-      refuse(error.refusal.code, `The database ${path} cannot be read: ${error.refusal.message}`, {
-        expected: 'a SQLite database that is whole',
-      }),
+      refuse(
+        code,
+        // Of a copy that is damaged its own path says nothing to anybody.
+        code === 'damaged' ? `${path} cannot be read: it is damaged, or no database.` : message,
+        { expected: 'a SQLite database that is whole' },
+      ),
     );
   }
 };

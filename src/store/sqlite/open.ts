@@ -11,7 +11,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -24,6 +23,8 @@ import { openDatabase, refuseDamaged, refuseReadOnly, repairHint, sleep, type Da
 import { refuseFileSystem, systemMounts, type MountTable } from './file-system.ts';
 import { readStart } from './kept-files.ts';
 import { describeLog } from './salvage/wal.ts';
+import { keepTip, readTip } from './tip.ts';
+import { unfinishedRepairs } from './unfinished.ts';
 
 /** An open store file, ready for this program. */
 export interface OpenedFile {
@@ -67,6 +68,11 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
       ),
     );
   }
+  if ((size ?? 0) === 0 && unfinishedRepairs(path).length > 0 && (sizeOf(path) ?? 0) === 0) {
+    throw new StoreFailure(
+      refuse('damaged', `The store ${path} is being made anew, or its repair was interrupted.`, { hint: repairHint }),
+    );
+  }
   if (size === undefined) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true && !existsSync(path)) {
       throw new StoreFailure(
@@ -88,12 +94,15 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
   } else if (!mayWrite(path) || !mayWrite(dirname(path))) {
     return { ...openReadOnly(path), readOnly: refuseReadOnly(path) };
   }
-  const database = openDatabase(path, { readOnly: false, onFreshLog: keepTip });
+  const database = openDatabase(path, {
+    readOnly: false,
+    onAppended: (newest, isFresh) => keepTip(path, newest, isFresh),
+  });
   database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0');
   const version = versionOf(database);
   checkLog(database);
+  // From here on it is left open where it cannot be used: closing it could write the log into the file, and take it away.
   if (!isOurs(database, version)) {
-    database.close();
     throw new StoreFailure(
       refuse('damaged', `${path} is a database, but no store of stint.`, {
         expected: 'a store, or a file that is not there yet',
@@ -101,10 +110,7 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
       }),
     );
   }
-  if (version > schemaVersion) {
-    database.close();
-    return { ...openReadOnly(path), readOnly: refuseNewer(path, version) };
-  }
+  if (version > schemaVersion) return { ...openReadOnly(path), readOnly: refuseNewer(path, version) };
   if (version < schemaVersion) {
     migrate(database);
     // A file without its log is then at least a store that knows what it is.
@@ -146,47 +152,30 @@ const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
   return { database: { ...database, close } };
 };
 
-/** A small file beside the store: the number of the event with which the log was begun. */
-const tipOf = (path: string): string => `${path}-tip`;
-
-/**
- * Remembers the event with which a log begins. Processes leave without closing, so that the log holds what the file does
- * not; where the log is gone later and the file does not have that event either, it was lost.
- */
-const keepTip = (database: Database): void => {
-  const newest = database.get('SELECT max(id) AS id FROM event')?.['id'];
-  if (typeof newest !== 'number') return;
-  try {
-    writeFileSync(tipOf(database.path), `${newest}\n`, { mode: 0o600 });
-  } catch {
-    // It costs the notice of a loss, not the commit that it is about.
-  }
-};
-
 /** Whether the log is what was written: what SQLite cannot follow any more it would leave out without a word. */
 const checkLog = (database: Database): void => {
-  const { path } = database;
+  const broken = brokenLog(database.path);
+  if (broken !== undefined) throw new StoreFailure(refuseDamaged(database.path, broken));
+  checkTip(database);
+};
+
+const brokenLog = (path: string): string | undefined => {
   const size = sizeOf(`${path}-wal`) ?? 0;
-  if (size <= logHeader) return checkTip(database);
+  if (size <= logHeader) return undefined;
   const shown = shownFrames(path);
   const frames = Math.floor((size - logHeader) / (pageSize + frameHeader));
   // Frames behind those that SQLite shows are mostly what a killed writer left: only then are they looked at.
-  if (shown === undefined || frames <= shown) return;
+  if (shown === undefined || frames <= shown) return undefined;
   let log = describeLog(readFileSync(`${path}-wal`));
   for (let attempt = 0; log.broken; attempt += 1) {
     // Somebody may write while it is read: only what stays broken is.
-    if ((shownFrames(path) ?? 0) > log.recoveredFrames) return;
+    if ((shownFrames(path) ?? 0) > log.recoveredFrames) return undefined;
     if (attempt === 3) break;
     sleep(5);
     log = describeLog(readFileSync(`${path}-wal`));
   }
-  if (!log.broken) return;
-  throw new StoreFailure(
-    refuseDamaged(
-      path,
-      `its log breaks off after ${log.recoveredFrames} of ${log.committedFrames} pages that were committed${log.lastOnly ? '; only the last command is concerned' : ''}`,
-    ),
-  );
+  if (!log.broken) return undefined;
+  return `its log breaks off after ${log.recoveredFrames} of ${log.committedFrames} pages that were committed${log.lastOnly ? '; only the last command is concerned' : ''}`;
 };
 
 /** Sizes of the parts of a log (https://www.sqlite.org/fileformat2.html, 4.1 and 4.2), and of our pages. */
@@ -202,20 +191,16 @@ const shownFrames = (path: string): number | undefined => {
   return header.readUInt32LE(0) === 3_007_000 ? header.readUInt32LE(16) : header.readUInt32BE(16);
 };
 
+/** The end of a log may be gone so that nothing of it shows that: then the newest events that were answered are not there. */
 const checkTip = (database: Database): void => {
-  const { path } = database;
-  let tip: number;
-  try {
-    tip = Number(readFileSync(tipOf(path), 'utf8'));
-  } catch {
-    return;
-  }
-  if (!Number.isSafeInteger(tip) || tip <= 0) return;
-  if (database.get('SELECT 1 FROM event WHERE id = ?', tip) !== undefined) return;
+  const newest = readTip(database.path).at(-1);
+  if (newest === undefined) return;
+  const { session, seq } = newest;
+  if (database.get('SELECT 1 FROM event WHERE session = ? AND seq = ?', session, seq) !== undefined) return;
   throw new StoreFailure(
     refuseDamaged(
-      path,
-      `its log ${basename(path)}-wal is gone, and with it everything from event number ${tip} of the store on`,
+      database.path,
+      `event ${seq} of ${session} was answered and is not in it: its log ${basename(database.path)}-wal was lost or cut`,
     ),
   );
 };

@@ -77,52 +77,75 @@ export const selectSession = (database: Database, key: string): StoredSession | 
   };
 };
 
-/** Writes the row of a session; the snapshot only where it is another one. */
+/** The columns of a session, with what each holds, in the order of the statement. */
+const columnsOf = (session: StoredSession): Readonly<Record<string, string | number | null>> => ({
+  outcome: session.outcome,
+  position: session.position,
+  updated_at: session.updatedAt,
+  closed_at: session.closedAt,
+  seq: session.seq,
+  revision: session.revision,
+  interrupted_at: session.interruptedAt,
+  flaw: session.flaw,
+  listed_checksum: session.listedChecksum,
+  hash: session.hash,
+  common: session.common,
+  view: session.view,
+  view_version: session.viewVersion,
+  checksum: session.checksum,
+  tail_bytes: session.tailBytes,
+});
+
+/** Those that hardly ever change; a column that is set has its indexes written anew, whether it changes or not. */
+const steadyColumnsOf = (session: StoredSession): Readonly<Record<string, string | number | null>> => ({
+  kind: session.kind,
+  name: session.name,
+  branch: session.branch,
+  status: session.status,
+  place: session.place,
+  worktree: session.worktree,
+  started_at: session.startedAt,
+});
+
+const snapshotColumnsOf = (session: StoredSession): Readonly<Record<string, string | number | null>> => ({
+  snapshot: session.snapshot,
+  snapshot_seq: session.snapshotSeq,
+  snapshot_version: session.snapshotVersion,
+  snapshot_checksum: session.snapshotChecksum,
+});
+
+/** Writes the row of a session; what hardly ever changes and the snapshot only where they are other ones. */
 export const upsertSession = (database: Database, session: StoredSession, before: StoredSession | undefined): void => {
-  const columns = [
-    session.status,
-    session.outcome,
-    session.position,
-    session.updatedAt,
-    session.closedAt,
-    session.seq,
-    session.revision,
-    session.hash,
-    session.common,
-    session.view,
-    session.viewVersion,
-    session.checksum,
-    session.tailBytes,
-    session.kind,
-    session.name,
-    session.branch,
-    session.place,
-    session.worktree,
-    session.startedAt,
-    session.interruptedAt,
-    session.flaw,
-    session.listedChecksum,
-  ];
-  const snapshot = [session.snapshot, session.snapshotSeq, session.snapshotVersion, session.snapshotChecksum];
   if (before === undefined) {
+    const columns = {
+      key: session.key,
+      ...columnsOf(session),
+      ...steadyColumnsOf(session),
+      ...snapshotColumnsOf(session),
+    };
+    const names = Object.keys(columns);
     database.run(
-      `INSERT INTO session (status, outcome, position, updated_at, closed_at, seq, revision, hash, common, view, view_version, checksum, tail_bytes,
-        kind, name, branch, place, worktree, started_at, interrupted_at, flaw, listed_checksum, snapshot, snapshot_seq, snapshot_version, snapshot_checksum, key)
-       VALUES (${Array.from({ length: 27 }, () => '?').join(', ')})`,
-      ...columns,
-      ...snapshot,
-      session.key,
+      `INSERT INTO session (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+      ...Object.values(columns),
     );
     return;
   }
+  const isSteady =
+    before.kind === session.kind &&
+    before.name === session.name &&
+    before.branch === session.branch &&
+    before.status === session.status &&
+    before.place === session.place &&
+    before.worktree === session.worktree &&
+    before.startedAt === session.startedAt;
   const sameSnapshot = before.snapshotSeq === session.snapshotSeq && before.snapshot === session.snapshot;
-  database.run(
-    `UPDATE session SET status = ?, outcome = ?, position = ?, updated_at = ?, closed_at = ?, seq = ?, revision = ?, hash = ?, common = ?, view = ?,
-      view_version = ?, checksum = ?, tail_bytes = ?, kind = ?, name = ?, branch = ?, place = ?, worktree = ?, started_at = ?, interrupted_at = ?, flaw = ?, listed_checksum = ?${sameSnapshot ? '' : ', snapshot = ?, snapshot_seq = ?, snapshot_version = ?, snapshot_checksum = ?'} WHERE key = ?`,
-    ...columns,
-    ...(sameSnapshot ? [] : snapshot),
-    session.key,
-  );
+  const columns = {
+    ...columnsOf(session),
+    ...(isSteady ? {} : steadyColumnsOf(session)),
+    ...(sameSnapshot ? {} : snapshotColumnsOf(session)),
+  };
+  const changes = Object.keys(columns).map((name) => `${name} = ?`);
+  database.run(`UPDATE session SET ${changes.join(', ')} WHERE key = ?`, ...Object.values(columns), session.key);
 };
 
 const rowToListed = (row: Row): SessionRow => ({

@@ -16,10 +16,11 @@ import {
   applyEvent,
   applyToKind,
   isOpened,
+  viewOfSession,
   type OpenedSession,
   type Session,
 } from '../../kernel/session.ts';
-import { findBrokenLink, isLifecycle } from '../../kernel/event.ts';
+import { hashEvent, isLifecycle } from '../../kernel/event.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import {
@@ -33,8 +34,16 @@ import {
   unreadableOf,
   type StoredSession,
 } from '../rows.ts';
-import type { Database } from './database.ts';
-import { eachEvent, insertEvents, selectEvent, selectEvents, selectOrphans } from './events.ts';
+import { openDatabase, type Database } from './database.ts';
+import {
+  brokenChain,
+  eachEvent,
+  insertEvents,
+  selectEvent,
+  selectEvents,
+  selectOrphans,
+  selectProved,
+} from './events.ts';
 import { recordMirrors, selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
 import { openFile, readIdentity, type FileOptions } from './open.ts';
 import { beatProcess, rebuildProcesses, recordProcesses, selectProcesses } from './processes.ts';
@@ -79,8 +88,8 @@ export const createSqliteStore = (
     rows: async (filter) => selectRows(database, filter, remake),
     read: async (key, until) => database.snapshot(() => readSession(database, kinds, kindOf, key, until)),
     load: async (key, until) => database.snapshot(() => loadSession(database, kindOf(key), key, until)?.session),
-    events: async (key, query) => selectEvents(database, key, query),
-    event: async (key, seq) => selectEvent(database, key, seq),
+    events: async (key, query) => selectProved(database, key, query),
+    event: async (key, seq) => selectProved(database, key, { after: seq - 1, until: seq })[0],
     mirrors: async (sessions) => selectMirrors(database, sessions),
     mirrorDigests: async (place, path_) => selectDigests(database, place, path_),
     settleMirror: async (record, write, wait) => settleMirror(database, record, write, wait),
@@ -102,6 +111,10 @@ export const createSqliteStore = (
     beat: async (id, at) => database.write(() => ({ commit: true, value: beatProcess(database, id, at) })),
     copyTo: async (target) => {
       database.run('VACUUM INTO ?', target);
+      // What is put back by hand is to be a store like any other: the mode is part of the file.
+      const copy = openDatabase(target, { readOnly: false });
+      copy.exec('PRAGMA journal_mode = WAL');
+      copy.close();
       return true;
     },
     close: async () => database.close(),
@@ -227,6 +240,11 @@ const loadSession = (
   for (const event of selectEvents(database, key, { lifecycleOnly: true, after: base.after }))
     session = applyToKind(session, event);
   if (!isOpened(session)) return undefined;
+  // The events of the tail are not hashed here: that they lead to the view that was stored proves what counts of them.
+  if (session.unreadable !== undefined || JSON.stringify(viewOfSession(session)) !== stored.view) {
+    const replayed = replay(database, kind, key, undefined);
+    return replayed === undefined ? undefined : { session: replayed, stored };
+  }
   const unreadable = session.unreadable ?? locate(database, key, unreadableOf(kind, session.common));
   return { session: { ...session, unreadable }, stored };
 };
@@ -244,11 +262,15 @@ const loadCommon = (
   return { session: { ...absentSession(kind, key), common, hash: stored.hash, unreadable }, stored };
 };
 
-/** The session folded from its events alone. */
+/** The session folded from its events alone, each proved by its hash. */
 const replay = (database: Database, kind: Kind, key: string, until: number | undefined): OpenedSession | undefined => {
   let session: Session = absentSession(kind, key);
-  for (const event of eachEvent(database, key, until === undefined ? {} : { until }))
+  for (const event of eachEvent(database, key, until === undefined ? {} : { until })) {
+    const next = (session.common?.seq ?? 0) + 1;
+    if (event.seq !== next) throw brokenChain(key, next, 'is missing');
+    if (hashEvent(session.hash, event) !== event.hash) throw brokenChain(key, next, 'differs from its hash');
     session = applyEvent(session, event);
+  }
   return isOpened(session) ? session : undefined;
 };
 
@@ -295,9 +317,6 @@ const rebuildSession = (
   if (session === undefined) {
     return leave(refuse('not-found', `There is no session ${key}.`, { hint: 'stint list --all' }));
   }
-  const broken = findBrokenLink(eachEvent(database, key, {}));
-  if (broken !== undefined)
-    return leave(refuse('damaged', `its chain is broken: ${broken.problem}; it is left as it is`));
   if (stored !== undefined && isIntact(stored, kind) && stored.seq > session.common.seq) {
     return leave(
       refuse(

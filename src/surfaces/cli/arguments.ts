@@ -3,7 +3,7 @@ import type { Alias, Verb } from '../../kernel/verb.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest, truncate } from '../../lib/text.ts';
-import { namesOf, refuseVerb } from '../verbs.ts';
+import { namesOf, refuseVerb } from '../verb-names.ts';
 import { fieldOf, type Flag } from './fields.ts';
 
 /** The flags of every verb. */
@@ -48,6 +48,8 @@ export interface CommandLine {
   readonly verb: Verb;
   readonly input: JsonObject;
   readonly flags: Flags;
+  /** The field of the answer that is printed alone; undefined for the verb's own text. */
+  readonly prints: string | undefined;
   /** Where the payload comes from: a file's path, or standard input. */
   readonly payload: { readonly file: string } | 'stdin' | undefined;
 }
@@ -118,7 +120,14 @@ export const parseCommandLine = (verbs: readonly Verb[], argv: readonly string[]
   if (isGroup(verbs, word) && rest.some((argument) => argument === '--help' || argument === '-h'))
     return ok({ kind: 'help', verb: undefined, group: word, json });
   const [second = ''] = rest;
-  return err(refuseVerb(verbs, isGroup(verbs, word) && /^\w/.test(second) ? `${word} ${second}` : word));
+  const both = /^\w/.test(second) ? `${word} ${second}` : word;
+  return err(refuseVerb(verbs, isGroup(verbs, word) ? both : word, both));
+};
+
+/** Whether a command line calls one of these verbs. */
+export const namesOne = (verbs: readonly Verb[], argv: readonly string[]): boolean => {
+  const at = findVerb(argv);
+  return [2, 1].some((count) => findNamed(verbs, argv.slice(at, at + count).join(' ')) !== undefined);
 };
 
 /** A verb under one of its names. */
@@ -156,8 +165,8 @@ const findVerb = (argv: readonly string[]): number => {
   return argv.length;
 };
 
-/** A flag with where its value goes. */
-type Option = Flag & { readonly key: string; readonly isInput: boolean };
+/** A flag with where its value goes; nowhere without a key. */
+type Option = Flag & { readonly key: string | undefined; readonly isInput: boolean };
 
 const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<Request, Refusal> => {
   const help = `stint ${verb.name} --help`;
@@ -166,6 +175,8 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
     const key = name.replaceAll('-', '_');
     const schema = verb.input.entries[key];
     if (schema !== undefined) return { ...fieldOf(key, schema), key, isInput: true };
+    if (alias?.ignores?.includes(given) === true)
+      return { name, type: 'text', description: '', key: undefined, isInput: false };
     const flag = flagsOf(verb).find((one) => one.name === name);
     return flag === undefined ? undefined : { ...flag, key: name, isInput: false };
   };
@@ -205,6 +216,7 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
             : 'needs a value';
       return err(refuseUsage(`${verb.name}: --${option.name} ${wanted}.`, help));
     }
+    if (option.key === undefined) continue;
     const into: Record<string, Json> = option.isInput ? input : given;
     if (into[option.key] !== undefined && into[option.key] !== value)
       return err(refuseUsage(`${verb.name}: --${option.name} is given twice.`, help));
@@ -242,6 +254,7 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
     line: {
       verb,
       input,
+      prints: alias?.prints,
       payload: verb.payload === undefined ? undefined : typeof file === 'string' && file !== '-' ? { file } : 'stdin',
       flags: {
         json: given['json'] === true || format === 'json',

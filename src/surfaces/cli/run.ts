@@ -1,3 +1,4 @@
+import { textAt } from '../../kernel/answer.ts';
 import type { Kind } from '../../kernel/kind.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { Verb, VerbRefusal } from '../../kernel/verb.ts';
@@ -5,9 +6,10 @@ import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
+import type { MountTable } from '../../store/sqlite/file-system.ts';
 import type { Terminal } from '../tui/terminal.ts';
-import { isDamage, openRemains, openWorkplace, runVerb, type OpenStore, type Workplace } from '../world.ts';
-import { parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
+import { openWorkplace, readsRemains, runVerb, type OpenStore, type Workplace } from '../world.ts';
+import { namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
 /** What the command line is run with; everything that comes from outside the process. */
@@ -16,7 +18,10 @@ export interface Surroundings {
   /** The working directory; undefined where it is gone. */
   readonly cwd: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The verbs that are at hand. */
   readonly verbs: readonly Verb[];
+  /** All verbs, where not all are at hand. */
+  readonly more?: () => Promise<readonly Verb[]>;
   readonly kinds: readonly Kind[];
   readonly version: string;
   readonly now: () => string;
@@ -24,13 +29,16 @@ export interface Surroundings {
   readonly actor: () => string;
   /** Whether standard output is a terminal that shows colours. */
   readonly colour: boolean;
+  /** What the system says of its file systems; default: this one's. */
+  readonly mounts?: MountTable;
   /** The terminal that standard output is, if it is one. */
   readonly terminal: () => Promise<Terminal | undefined>;
 }
 
 /** Runs one command line and answers its exit code. */
 export const runCommandLine = async (surroundings: Surroundings): Promise<number> => {
-  const { argv, verbs } = surroundings;
+  const { argv, more } = surroundings;
+  const verbs = more === undefined || namesOne(surroundings.verbs, argv) ? surroundings.verbs : await more();
   const json = wantsJson(argv);
   const request = parseCommandLine(verbs, argv);
   if (!request.ok) return refused({ refusal: request.error }, json);
@@ -72,7 +80,10 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
         printJson({ ...answer, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }, undefined);
       else if (screen !== undefined)
         print(1, `${screen.frame(answer, { columns: terminal?.columns() ?? Number.POSITIVE_INFINITY, colour })}\n`);
-      else if (!line.flags.quiet) printText(withRemarks(line.verb.text(answer), answer), surroundings.colour);
+      else if (!line.flags.quiet) {
+        if (line.prints === undefined) printText(withRemarks(line.verb.text(answer), answer), surroundings.colour);
+        else printText(textAt(answer, line.prints), surroundings.colour);
+      }
       return 0;
     }
   }
@@ -97,6 +108,7 @@ const runLine = async (
     host: filled(surroundings.env['STINT_HOST']),
     copies: copiesOf(surroundings.env),
     anyFileSystem: surroundings.env['STINT_UNSAFE_FILE_SYSTEM'] === 'allow',
+    ...(surroundings.mounts === undefined ? {} : { mounts: surroundings.mounts }),
     now: surroundings.now,
   };
   const options = {
@@ -110,11 +122,17 @@ const runLine = async (
   };
   const opened = openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named', open);
   // What is left of a damaged store can be read.
-  const left = opened.ok || !verb.cares || !isDamage(opened.error) ? opened : await openRemains(location, opened.error);
+  const left =
+    opened.ok || !readsRemains(verb, opened.error)
+      ? opened
+      : (await import('../care.ts')).openRemains(location, opened.error);
   // Where nothing is left there is nothing to read: only who looks after the store goes on.
   const isEmpty = left.ok && left.value.damage?.sessions.length === 0 && verb.access === 'reads';
   const workplace = isEmpty ? opened : left;
-  if (!workplace.ok) return err({ refusal: workplace.error });
+  if (!workplace.ok) {
+    const { error } = workplace;
+    return err({ refusal: error, ...(verb.unopened === undefined ? {} : { report: verb.unopened(error) }) });
+  }
   const run = async (where: Workplace, dryRun: boolean) =>
     runVerb(where, verb, call.value, json?.value, { ...options, dryRun });
   if (workplace.value.exists || !verb.creates || flags.dryRun) return run(workplace.value, flags.dryRun);

@@ -310,7 +310,7 @@ test('what is damaged in the log is taken from the file, and the other way round
 test('columns that a later migration appends to a session are no obstacle', async (t) => {
   const { stint, path } = await fillStore(folderFor(t), 3);
   const other = new DatabaseSync(path);
-  other.exec('ALTER TABLE session ADD COLUMN listed_checksum INTEGER; UPDATE session SET listed_checksum = 4000000000');
+  other.exec('ALTER TABLE session ADD COLUMN later INTEGER; UPDATE session SET later = 4000000000');
   other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   other.close();
   assert.deepEqual(

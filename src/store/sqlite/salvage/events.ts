@@ -3,7 +3,8 @@ import { genesis, hashEvent, type StoredEvent } from '../../../kernel/event.ts';
 import type { MirrorRecord, StoredRequest } from '../../../kernel/ports.ts';
 import type { JsonObject } from '../../../lib/canonical-json.ts';
 import { isUndamaged, type StoredSession } from '../../rows.ts';
-import { leafRecords, readPages, type LeafRecord, type Value } from './pages.ts';
+import { addressProblem } from '../../../lib/name.ts';
+import { indexRecords, leafRecords, readPages, type LeafRecord, type Pages, type Value } from './pages.ts';
 import type { LogState } from './wal.ts';
 
 /** What could be read of a store. */
@@ -12,6 +13,8 @@ export interface Salvaged {
   readonly identity: { readonly id: string | null; readonly key: string | null };
   /** In the order of their keys: every one of which anything was found. */
   readonly sessions: readonly SalvagedSession[];
+  /** The keys of sessions that only an index still names, at two events or more: one alone may have been damaged. */
+  readonly named: readonly string[];
   /** Those whose shape is right; nothing proves what they say. Some may be older than the store would remember. */
   readonly requests: readonly StoredRequest[];
   /** Those of the verified events, in the order in which they were recorded. Nothing proves them. */
@@ -55,6 +58,7 @@ export const salvageStore = (files: { readonly database: Uint8Array; readonly lo
   return {
     identity: { id: mostFrequent(found.meta.id), key: mostFrequent(found.meta.key) },
     sessions,
+    named: namedInIndexes(pages).filter((key) => !lengthByKey.has(key)),
     requests: [...found.requestById.values()],
     mirrors: [...found.mirrorById]
       .toSorted(([a], [b]) => a - b)
@@ -62,6 +66,19 @@ export const salvageStore = (files: { readonly database: Uint8Array; readonly lo
       .filter(({ session, source }) => source <= (lengthByKey.get(session) ?? 0)),
     log: pages.log.state,
   };
+};
+
+/** The sessions of which the index of events holds at least two entries: a key, a seq, a rowid. */
+const namedInIndexes = (pages: Pages): readonly string[] => {
+  const seqsByKey = new Map<string, Set<number>>();
+  for (const [key, seq, rowid, ...more] of indexRecords(pages)) {
+    if (typeof key !== 'string' || addressProblem(key) !== undefined || !key.includes(':')) continue;
+    if (typeof seq !== 'number' || !(seq >= 1) || typeof rowid !== 'number' || more.length > 0) continue;
+    const known = seqsByKey.get(key);
+    if (known === undefined) seqsByKey.set(key, new Set([seq]));
+    else known.add(seq);
+  }
+  return [...seqsByKey].flatMap(([key, seqs]) => (seqs.size > 1 ? [key] : []));
 };
 
 /** What a column of a table must hold to be recognised. */

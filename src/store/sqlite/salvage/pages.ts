@@ -103,6 +103,26 @@ export function* leafRecords(pages: Pages): Generator<LeafRecord> {
   }
 }
 
+/** The records of every image of every index leaf that lie on one page: what is missing elsewhere may be named here. */
+export function* indexRecords(pages: Pages): Generator<readonly Value[]> {
+  for (const { bytes, page } of pages.images) {
+    if (page === 1 || bytes[0] !== indexLeafType) continue;
+    const count = Math.min(uint16(bytes, 3), Math.floor((pages.pageSize - 8) / 4));
+    for (let index = 0; index < count; index += 1) {
+      const size = readVarint(bytes, uint16(bytes, 8 + index * 2));
+      if (size === undefined || typeof size.value === 'bigint' || size.value < 2) continue;
+      if (size.value > largestIndexPayload(pages.pageSize) || size.next + size.value > bytes.length) continue;
+      const values = decodeRecord(bytes.subarray(size.next, size.next + size.value));
+      if (values !== undefined) yield values;
+    }
+  }
+}
+
+const indexLeafType = 0x0a;
+
+/** What of a key lies on its page before it needs others (section 1.6). */
+const largestIndexPayload = (pageSize: number): number => Math.floor(((pageSize - 12) * 64) / 255) - 23;
+
 /** Tells images apart within one key. */
 const nameOf = ({ page, frame }: PageImage): string => (frame === 0 ? `p${page}` : `f${frame}`);
 
