@@ -132,7 +132,7 @@ test('H02: a map is not completed by a step either, and its next run leaves the 
   world.answer('begin', 'map', '--name', name);
   for (const phase of ['topology', 'flow-analysis', 'requirements-mapping', 'synthesis']) {
     assert.equal(world.refusal(5, 'advance', 'complete').code, 'illegal-transition');
-    assert.match(world.refusal(6, 'finish').faults[0], /map_run 1 is not completed/);
+    assert.match(world.refusal(6, 'finish').faults[0], /map run 1 is not completed/);
     world.answer('advance', phase);
   }
   world.with({ input: json(mapped) }).answer('complete-map', '-');
