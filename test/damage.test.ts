@@ -235,7 +235,7 @@ for (const situation of situations) {
     assert.equal(looked.json.error.hint, 'stint doctor --fix');
     const readable = listOf(looked.json.readable ?? []).map((one) => String(one.session));
     if (looked.json.readable !== undefined) assert.deepEqual(readable, [...whole].toSorted());
-    for (const key of lost) assert.match(JSON.stringify(looked.json.findings), new RegExp(`${key}`), key);
+    for (const key of lost) assert.ok(JSON.stringify(looked.json.findings).includes(key), key);
     assert.match(world.run('doctor').stdout, /^not healthy: /);
     assert.deepEqual(leftOf(world), before, 'looking changes nothing');
 
@@ -245,7 +245,7 @@ for (const situation of situations) {
       listOf(fixed.restored).map((one) => one.session),
       [...whole, ...Object.keys(flawed)].toSorted(),
     );
-    assert.deepEqual([...listOf(fixed.lost)].toSorted(), [...lost].toSorted());
+    assert.deepEqual(sorted(listOf(fixed.lost).map(String)), sorted(lost));
     assert.deepEqual(
       listOf(fixed.imported).map((one) => one.session),
       imported,
@@ -319,12 +319,7 @@ test('a deleted store comes back from its copy, with whatever happened later nam
   const listed = world.run('list', '--all', '--json');
   assert.equal(listed.status, 0);
   assert.match(String(listed.json.warnings), /is gone, and it was here. There is a copy of 2026-03-17T12:00:00.000Z/);
-  assert.deepEqual(
-    listOf(listed.json.sessions)
-      .map((row) => row.session)
-      .toSorted(),
-    [...keys].toSorted(),
-  );
+  assert.deepEqual(sorted(listOf(listed.json.sessions).map((row) => String(row.session))), sorted(keys));
   assert.equal(existsSync(world.path('.stint')), false, 'reading makes no store');
   assert.equal(world.refusal(14, 'begin', 'review', '--name', 'third').hint, 'stint doctor --fix');
   assert.equal(existsSync(world.path('.stint')), false, 'nothing is begun over what is missed');
@@ -691,7 +686,7 @@ test('A05: a session whose rows are empty is listed as damaged beside the health
   const rows = new Map(listOf(answer.sessions).map((row) => [row.session, row]));
   assert.equal(rows.get(session)?.flaw, undefined);
   assert.ok(
-    rows.get('review:second')?.flaw !== undefined || /1 lost/.test(String(answer.warnings)),
+    rows.get('review:second')?.flaw !== undefined || String(answer.warnings).includes('1 lost'),
     `the empty one is not passed over: ${JSON.stringify(answer)}`,
   );
   assert.equal(world.run('status', '--session', session).status, 0);
@@ -768,7 +763,7 @@ const withoutFaults = traced.status !== 0 && 'no faults can be injected here: st
 
 test(
   'B06: where locks or shared memory do not work, every verb says so by name with a way out, and nothing is written',
-  { skip: withoutFaults || withoutShared('cases') },
+  { skip: withoutFaults === false ? withoutShared('cases') : withoutFaults },
   (context) => {
     const world = twoReviews(context);
     const before = leftOf(world);

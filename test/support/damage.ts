@@ -52,7 +52,7 @@ const sessions = 50;
 const keys: readonly string[] = Array.from({ length: sessions }, (_, index) => `review:${nameOf(index)}`);
 
 /** Makes a store of fifty reviews in all situations, the last of them in the log only. */
-export const makeStore = (tidying: Tidying): TestWorld => {
+const makeStore = (tidying: Tidying): TestWorld => {
   const world = createWorld(tidying);
   const payload = (name: string, value: unknown): string => world.write(`../${name}.json`, json(value));
   const approved = payload('approval', approval);
@@ -117,7 +117,7 @@ interface Whole {
   readonly log: Buffer;
 }
 
-export const survey = (world: TestWorld): Whole => {
+const survey = (world: TestWorld): Whole => {
   const copy = (name: string): Buffer => readFileSync(world.path(`.stint/${name}`));
   const database = copy('stint.db');
   const log = copy('stint.db-wal');
@@ -151,7 +151,7 @@ const imagesOf = (database: Buffer, log: Buffer): ReadonlyMap<string, ReadonlySe
 };
 
 /** A way to damage a file: the bytes from `from` to `to` are not any more what they were. */
-export interface Harm {
+interface Harm {
   readonly file: 'stint.db' | 'stint.db-wal';
   readonly what: string;
   readonly from: number;
@@ -171,7 +171,7 @@ const randomFrom = (seed: number): (() => number) => {
 };
 
 /** The damage that belongs to a seed. */
-export const harmOf = (seed: number, { database, log }: { readonly database: Buffer; readonly log: Buffer }): Harm => {
+const harmOf = (seed: number, { database, log }: { readonly database: Buffer; readonly log: Buffer }): Harm => {
   const random = randomFrom(seed);
   const file = seed % 3 === 2 ? 'stint.db-wal' : 'stint.db';
   const size = (file === 'stint.db' ? database : log).length;
@@ -212,16 +212,16 @@ export const harmOf = (seed: number, { database, log }: { readonly database: Buf
 
 /** The images of pages that a damage hits. */
 const hitBy = ({ file, from, to }: Harm): ((image: string) => boolean) => {
-  const [kind, header, step] = file === 'stint.db' ? ['p', 0, 4096] : ['f', 32, 4120];
+  const [kind, header, step] = file === 'stint.db' ? (['p', 0, 4096] as const) : (['f', 32, 4120] as const);
   return (image) => {
-    if (!image.startsWith(String(kind))) return false;
+    if (!image.startsWith(kind)) return false;
     const start = header + (Number(image.slice(1)) - 1) * step;
     return from < start + step && to > start;
   };
 };
 
 /** What a campaign of damage came to. */
-export interface DamageSummary {
+interface DamageSummary {
   readonly cases: number;
   /** After how many everything was answered as before. */
   readonly unharmed: number;
@@ -365,7 +365,7 @@ const checkAnswer = (outcome: LineOutcome & { readonly json: Printed }, expected
 
 const flawIn = (answer: Printed): boolean =>
   [answer.flaw, answer.session?.flaw].some((flaw) => flaw !== undefined) ||
-  (Array.isArray(answer.events) && answer.events.at(-1)?.type === 'Salvaged');
+  (Array.isArray(answer.events) && listOf(answer.events).at(-1)?.type === 'Salvaged');
 
 const differencesInList = (
   list: (LineOutcome & { readonly json: Printed }) | undefined,

@@ -325,6 +325,7 @@ test('nothing comes of nothing', () => {
   assert.deepEqual(salvageStore({ database: nothing, log: nothing }), {
     identity: { id: null, key: null },
     sessions: [],
+    named: [],
     requests: [],
     mirrors: [],
     log: { frames: 0, recoveredFrames: 0, committedFrames: 0, broken: false, lastOnly: false },
