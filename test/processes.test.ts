@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { openStint } from '../src/index.ts';
+import { hashEvent } from '../src/kernel/event.ts';
 import type { JsonObject } from '../src/lib/canonical-json.ts';
 import { processesOf, startProcess, startProgram } from './support/processes.ts';
 import { advanceTo, completeRound, name, reviewIn, session } from './support/reviews.ts';
@@ -71,7 +72,7 @@ suite('process start', () => {
       revision: row.revision,
     });
     assert.equal(row.revision, world.answer('status').revision, 'the session has not moved');
-    assert.equal(say(world, 'process', 'start', '--kind', 'utility'), `ULID  utility of ${session}\n`);
+    assert.equal(say(world, 'process', 'start', '--kind', 'utility'), 'ULID\n', 'its id alone, for scripts');
     assertSound(world);
   });
 
@@ -170,7 +171,7 @@ suite('process beat', () => {
     assert.equal(world.with({ env: { STINT_PROCESS: first } }).answer('process', 'beat', second).id, second);
     const several = world.refusal(3, 'process', 'beat', second.slice(0, 6));
     assert.deepEqual([several.code, several.candidates], ['ambiguous', [first, second]]);
-    assert.equal(world.refusal(2, 'process', 'beat').message, 'It is not said which process.');
+    assert.equal(world.refusal(2, 'process', 'beat').message, 'No process is named.');
     for (const id of ['nobody', first.slice(0, 3), `${first}X`]) {
       const { code, candidates } = world.refusal(4, 'process', 'beat', id);
       assert.deepEqual([code, candidates], ['not-found', [first, second]], id);
@@ -185,7 +186,11 @@ suite('process beat', () => {
     const { code, message, legal } = later(world, 5).refusal(5, 'process', 'beat', id);
     assert.deepEqual(
       [code, message, legal],
-      ['illegal-transition', `The process ${id} ended at ${noon}: done.`, [`stint process start --session ${session}`]],
+      [
+        'illegal-transition',
+        `The process ${id} ended at ${noon}: done.`,
+        [`stint process start --kind instance --session ${session}`],
+      ],
     );
     assert.deepEqual(dumpStore(world), before);
     assert.equal(createWorld(context).refusal(4, 'process', 'beat', id).code, 'not-found');
@@ -201,7 +206,7 @@ suite('process bind', () => {
     assert.deepEqual(world.answer('process', 'bind', id, 'v-1'), first);
     assert.equal(say(world, 'process', 'bind', id, 'v-1'), 'ULID  bound to v-1\n');
     const { code, message } = world.refusal(9, 'process', 'bind', id, 'v-2');
-    assert.deepEqual([code, message], ['conflict', `The process ${id} is bound to v-1 already.`]);
+    assert.deepEqual([code, message], ['conflict', `The process ${id} is already bound to v-1.`]);
     world.answer('process', 'end', id);
     world.answer('process', 'bind', id, 'v-1');
     world.refusal(9, 'process', 'bind', id, 'v-2');
@@ -498,7 +503,7 @@ suite('who is dead', () => {
     assert.equal(new Set(ends.map(({ cause }) => cause)).size, 1, 'in one transaction');
     const before = dumpStore(world);
     assert.deepEqual(world.answer('process', 'sweep').swept, []);
-    assert.equal(say(world, 'process', 'sweep'), 'nobody is dead\n');
+    assert.equal(say(world, 'process', 'sweep'), 'no process is known to be dead\n');
     assert.deepEqual(dumpStore(world), before, 'finding nobody changes nothing');
     assertSound(world);
 
@@ -608,9 +613,17 @@ suite('who is dead', () => {
       database
         .prepare(`UPDATE session SET common = ?, checksum = 0 WHERE key = 'review:newer'`)
         .run(JSON.stringify({ ...common, types: { ...common.types, Foretold: 1 } }));
-      database.exec(`INSERT INTO event (session, seq, type, v, lifecycle, at, actor, place, cause, data, hash)
-        SELECT session, seq + 1, 'Foretold', 1, 1, at, actor, place, cause, '{}', hash FROM event
-        WHERE session = 'review:newer' ORDER BY seq DESC LIMIT 1`);
+      const last: Printed = database
+        .prepare(`SELECT * FROM event WHERE session = 'review:newer' ORDER BY seq DESC`)
+        .get();
+      const { session: key, seq, at, actor, place, cause } = last;
+      const event = { session: key, seq: seq + 1, type: 'Foretold', v: 1, at, actor, place, cause, data: {} };
+      database
+        .prepare(
+          `INSERT INTO event (session, seq, type, v, lifecycle, at, actor, place, cause, data, hash)
+           VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, '{}', ?)`,
+        )
+        .run(key, event.seq, event.type, event.v, at, actor, place, cause, hashEvent(last.hash, event));
     });
     const before = processEvents(world, 'review:newer');
     const { swept, left } = world.answer('process', 'sweep');

@@ -142,7 +142,7 @@ suite('bind', () => {
     assert.deepEqual(eventsOf(decideBind(ended('x', { vendorSession: 'v-1' }), 'v-1')), []);
     assert.equal(refusalOf(decideBind(ended('x', { vendorSession: 'v-1' }), 'v-2')).code, 'conflict');
     const { code, hint } = refusalOf(decideBind(ended('x'), 'v-1'));
-    assert.deepEqual([code, hint], ['illegal-transition', 'stint process start --session review:a']);
+    assert.deepEqual([code, hint], ['illegal-transition', 'stint process start --kind instance --session review:a']);
   });
 
   test('being bound is a sign of life, and takes no later one back', () => {
