@@ -1,6 +1,6 @@
 /** What `import review` takes over of an original: all of it, once, as it was; and what it leaves alone. */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { openStint, type JsonObject } from '../src/index.ts';
 import { makeOcrProject, ocrVersions, type NewRow, type OcrContents } from './support/ocr-databases.ts';
 import { advanceTo, approval, completeRound, finding, json, objection } from './support/reviews.ts';
@@ -209,38 +209,47 @@ test('a folder, the folder that holds it, and the checkout’s own name the same
   assert.deepEqual(resultsOf(below.answer('import', 'review')), [['review:mine', 'imported']]);
 });
 
-test('an original that another program holds open is read with what lies in its log, and no byte of it changes', async (context) => {
-  const world = createWorld(context);
-  const path = makeOcrProject(world.project, everything(14));
+/** Another program that has an original open, with one session in its log alone and another one that is not committed. */
+const openedByOthers = async (context: TestContext, path: string): Promise<ChildProcess> => {
+  const insert = (id: string): string =>
+    `INSERT INTO sessions (id, branch, workflow_type, session_dir) VALUES ('${id}', 'main', 'review', 'x')`;
   const program = `
     const { DatabaseSync } = require('node:sqlite');
     const database = new DatabaseSync(process.argv[1]);
-    database.exec("PRAGMA wal_autocheckpoint = 0; INSERT INTO sessions (id, branch, workflow_type, session_dir) VALUES ('late', 'main', 'review', 'x')");
-    database.exec("BEGIN IMMEDIATE; INSERT INTO sessions (id, branch, workflow_type, session_dir) VALUES ('never', 'main', 'review', 'x')");
+    database.exec("PRAGMA wal_autocheckpoint = 0; ${insert('late')}; BEGIN IMMEDIATE; ${insert('never')}");
     process.stdout.write('open');
-    process.stdin.on('end', () => process.exit()).resume();
+    process.stdin.resume();
   `;
-  const holder = spawn(process.execPath, ['--no-warnings', '-e', program, path], {
-    stdio: ['pipe', 'pipe', 'inherit'],
+  const child = spawn(process.execPath, ['--no-warnings', '-e', program, path], { stdio: ['pipe', 'pipe', 'inherit'] });
+  context.after(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return child;
+};
+
+for (const wasKilled of [false, true]) {
+  const name = wasKilled ? 'has left open when it was killed' : 'holds open';
+  test(`an original that another program ${name} is read with what lies in its log, and no byte of it changes`, async (context) => {
+    const world = createWorld(context);
+    const child = await openedByOthers(context, makeOcrProject(world.project, everything(14)));
+    if (wasKilled) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    const original = treeOf(world.path('.ocr'));
+    assert.deepEqual(
+      Object.keys(original).filter((file) => file.startsWith('data/')),
+      ['data/ocr.db', 'data/ocr.db-shm', 'data/ocr.db-wal'],
+    );
+    const taken = world.answer('import', 'review');
+    assert.equal(sessionIn(taken, 'review:late').result, 'imported');
+    assert.equal(sessionIn(taken, 'review:never'), undefined, 'what was not committed is not there');
+    assert.deepEqual(treeOf(world.path('.ocr')), original);
   });
-  context.after(() => void holder.kill());
-  await once(holder.stdout, 'data');
-  const original = treeOf(world.path('.ocr'));
-  assert.deepEqual(
-    Object.keys(original).filter((file) => file.startsWith('data/')),
-    ['data/ocr.db', 'data/ocr.db-shm', 'data/ocr.db-wal'],
-  );
-  const taken = world.answer('import', 'review');
-  assert.equal(sessionIn(taken, 'review:late').result, 'imported');
-  assert.equal(sessionIn(taken, 'review:never'), undefined, 'what was not committed is not there');
-  assert.deepEqual(treeOf(world.path('.ocr')), original);
-  holder.stdin.end();
-});
+}
 
 test('an original whose files and folders may not be written is read', (context) => {
   const world = createWorld(context);
   makeOcrProject(world.project, everything(14));
-  // A log that no connection has taken into the file.
   const path = world.path('.ocr/data/ocr.db');
   const paths = pathsBelow(world.path('.ocr'));
   const isRoot = process.getuid?.() === 0;
@@ -872,8 +881,8 @@ test('two imports at once take everything once', async (context) => {
   );
   const taken = outcomes.filter((answer) => resultsOf(answer).some(([, result]) => result === 'imported'));
   assert.equal(taken.length, 1);
-  const once = createWorld(context);
-  makeOcrProject(once.project, everything(14));
-  once.answer('import', 'review');
-  assert.equal(listOf(dumpStore(world)['event']).length, listOf(dumpStore(once)['event']).length);
+  const alone = createWorld(context);
+  makeOcrProject(alone.project, everything(14));
+  alone.answer('import', 'review');
+  assert.equal(listOf(dumpStore(world)['event']).length, listOf(dumpStore(alone)['event']).length);
 });

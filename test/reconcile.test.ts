@@ -51,9 +51,9 @@ test('a preview tells what would be closed, and changes nothing; doing it twice 
   assert.deepEqual(dumpStore(world), before);
   const done = world.answer('reconcile');
   assert.deepEqual({ ...done, dry_run: true }, preview);
-  const once = dumpStore(world);
+  const first = dumpStore(world);
   assert.deepEqual(world.answer('reconcile'), { ...done, closed: [] });
-  assert.deepEqual(dumpStore(world), once);
+  assert.deepEqual(dumpStore(world), first);
   assertSound(world);
 });
 
