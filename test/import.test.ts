@@ -1,6 +1,7 @@
 /** What `import review` takes over of an original: all of it, once, as it was; and what it leaves alone. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
@@ -223,7 +224,7 @@ test('an original that another program holds open is read with what lies in its 
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   context.after(() => void holder.kill());
-  await new Promise((resolve) => void holder.stdout.once('data', resolve));
+  await once(holder.stdout, 'data');
   const original = treeOf(world.path('.ocr'));
   assert.deepEqual(
     Object.keys(original).filter((file) => file.startsWith('data/')),
@@ -572,7 +573,7 @@ test('processes come over as they ended, one that was killed without an exit cod
       id,
       status,
       code,
-      ended === null ? null : ended.slice(11, 16),
+      ended === null ? null : String(ended).slice(11, 16),
       liveness,
       host,
     ]),
@@ -683,7 +684,7 @@ test('a damaged database, one that is empty or another program’s, is refused, 
     const original = treeOf(world.path('.ocr'));
     const error = world.refusal(14, 'import', 'review');
     assert.match(error.message, /\.ocr\/data\/ocr\.db /);
-    assert.equal(error.message.includes(world.temporary), false, 'the path of a copy is nobody’s business');
+    assert.equal(String(error.message).includes(world.temporary), false, 'the path of a copy is nobody’s business');
     assert.equal(existsSync(world.path('.stint')), false);
     assert.deepEqual(treeOf(world.path('.ocr')), original);
     assert.deepEqual(readdirSync(world.temporary), [], 'no copy is left behind');

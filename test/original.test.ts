@@ -528,9 +528,9 @@ test('help --json and the help of a verb name every alias with its flags', (cont
   });
   for (const { name: verb, aliases: names } of verbs) {
     for (const { name } of names) {
-      const { stdout, status } = world.run(...name.split(' '), '--help');
+      const { stdout, status } = world.run(...String(name).split(' '), '--help');
       assert.equal(status, 0);
-      assert.equal(stdout, world.run('help', ...verb.split(' ')).stdout);
+      assert.equal(stdout, world.run('help', ...String(verb).split(' ')).stdout);
       assert.match(stdout, new RegExp(`also called: .*\\b${name}\\b`));
     }
   }

@@ -1,6 +1,7 @@
 /** What `reconcile` closes because it was left alone, and what it only names. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { makeOcrProject } from './support/ocr-databases.ts';
@@ -85,7 +86,7 @@ test('a process that is proved dead keeps nothing open, however late it was hear
   const late = world.with({ now: after(8) });
   late.answer('process', 'beat', id);
   assert.deepEqual(closedIn(late.answer('reconcile')), [], 'it lives');
-  const gone = new Promise((resolve) => void child.once('exit', resolve));
+  const gone = once(child, 'exit');
   child.stdin.end();
   await gone;
   assert.deepEqual(closedIn(late.answer('reconcile')), [session]);

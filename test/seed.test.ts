@@ -272,13 +272,10 @@ const promises: readonly Promised[] = [
     rule: 'every phase that is entered is an event with session, phase, number and time',
     check: (context) => {
       const world = reviewIn(context, 'context');
-      phases
-        .slice(1, 7)
-        .forEach((phase, index) =>
-          world
-            .with({ now: `2026-03-17T13:0${index}:00Z` })
-            .answer('state', 'advance', '--phase', phase, '--session-id', name),
-        );
+      for (const [index, phase] of phases.slice(1, 7).entries()) {
+        const then = world.with({ now: `2026-03-17T13:0${index}:00Z` });
+        then.answer('state', 'advance', '--phase', phase, '--session-id', name);
+      }
       assert.deepEqual(
         eventsOf(world, session)
           .slice(2)
@@ -295,7 +292,7 @@ const promises: readonly Promised[] = [
       world.with({ now: '2026-03-17T12:10:00Z' }).answer('state', 'advance', '--phase', 'change-context');
       world.with({ now: '2026-03-17T12:25:00Z' }).answer('state', 'finish', '--abort');
       assert.deepEqual(
-        listOf(world.answer('timeline', name).spans).map(({ position, ms }) => [position.split(' ')[0], ms]),
+        listOf(world.answer('timeline', name).spans).map(({ position, ms }) => [String(position).split(' ')[0], ms]),
         [
           ['context', 600_000],
           ['change-context', 900_000],
