@@ -210,6 +210,8 @@ const repairLocked = (files: StoreFiles, kinds: Kinds, now: string, isDamaged: (
   // A lock that ends with the process that holds it, whatever became of the store.
   closeSync(openSync(`${path}-repair`, 'a', 0o600));
   const lock = openDatabase(`${path}-repair`, { readOnly: false });
+  // Nothing is ever written into it, and a killed repair leaves no journal of that.
+  lock.exec('PRAGMA journal_mode = MEMORY');
   try {
     return lock.write(() => {
       if (!isDamaged()) {
