@@ -26,6 +26,7 @@ import {
   createWorld,
   listOf,
   noon,
+  sorted,
   withoutShared,
   type Outcome,
   type Printed,
