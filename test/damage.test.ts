@@ -31,7 +31,6 @@ import {
   type Outcome,
   type Printed,
   type TestWorld,
-  sorted,
 } from './support/world.ts';
 
 /** Two reviews: one with a completed round and its mirror, one with a remark. Nothing of them was copied anywhere. */
