@@ -64,6 +64,11 @@ test('a clock that went back keeps a copy as soon as it is an hour away, and the
   assert.equal(namesIn(folder).length, 1);
   await keepCopy(store, folder, at('08:00:00'));
   assert.deepEqual(namesIn(folder), ['2026-03-17T080000Z.db', '2026-03-17T120000Z.db']);
+  await keepCopy(store, folder, at('08:30:00'));
+  assert.equal(namesIn(folder).length, 2, 'not twice an hour, whatever is named later');
+  for (const time of ['13:00:00', '14:00:00', '06:00:00']) await keepCopy(store, folder, at(time));
+  assert.ok(namesIn(folder).includes('2026-03-17T060000Z.db'), 'the one that was just made is kept');
+  assert.equal(namesIn(folder).length, 3);
   await store.close();
 });
 
@@ -142,11 +147,11 @@ test('a store is missed where it once was and something of it is left: a copy, i
   writeFileSync(join(folder, 'stint-id'), `${id}\n`);
   assert.equal(refuseMissing(files, undefined), undefined, 'nothing of it is left');
   assert.equal(refuseMissing(files, 4096), undefined, 'it is there');
-  assert.match(refuseMissing(files, 0)?.message ?? '', /is empty, and it was here. There is no copy of it/);
+  assert.match(refuseMissing(files, 0)?.message ?? '', /is empty; it was here before. There is no copy of it/);
   mkdirSync(join(folder, 'sessions/2026-03-17-main'), { recursive: true });
   const refusal = refuseMissing(files, undefined);
   assert.deepEqual([refusal?.code, refusal?.hint], ['damaged', 'stint doctor --fix']);
-  assert.match(refusal?.message ?? '', /is gone, and it was here/);
+  assert.match(refusal?.message ?? '', /is gone; it was here before/);
   rmSync(join(folder, 'sessions'), { recursive: true });
   mkdirSync(join(folder, 'state', id), { recursive: true });
   writeFileSync(join(folder, 'state', id, '2026-03-17T090000Z.db'), 'x');
