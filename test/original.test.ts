@@ -460,7 +460,7 @@ for (const [group, words] of [
     const world = createWorld(context);
     const names = sorted(words.map((word) => `${group} ${word}`));
     const error = world.refusal(2, group);
-    assert.equal(error.message, `${group} needs to know what to do.`);
+    assert.equal(error.message, `${group} alone is no verb; a second word says what to do.`);
     assert.deepEqual(sorted(listOf(error.legal)), names);
     assert.equal(error.hint, `stint help ${group}`);
     const [help, ...same] = [
