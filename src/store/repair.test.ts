@@ -49,7 +49,7 @@ const gather = (
   mkdirSync(join(folder, 'copies', id), { recursive: true });
   for (const [time, files] of Object.entries(copies))
     putFiles(join(folder, 'copies', id, `2026-03-17T${time}Z.db`), files);
-  return gatherRemains({ path, idFile: join(folder, 'stint-id'), copies: join(folder, 'copies'), traces: [] });
+  return gatherRemains({ path, idFile: join(folder, 'stint-id'), copies: join(folder, 'copies'), traces: () => [] });
 };
 
 const nothing: StoreFiles = { database: new Uint8Array(), log: new Uint8Array() };
@@ -175,7 +175,7 @@ test('a repair that was interrupted is gone on with: what it had put aside count
   const aside = join(folder, 'stint.db.damaged-20260317T120000');
   mkdirSync(aside);
   putFiles(join(aside, 'stint.db'), state);
-  const files = { path, idFile: undefined, copies: undefined, traces: [] };
+  const files = { path, idFile: undefined, copies: undefined, traces: () => [] };
   assert.equal(gatherRemains(files).sessions.length, 0);
   writeFileSync(join(aside, 'stint.db.unfinished'), '');
   assert.equal(gatherRemains(files).sessions.length, 1);

@@ -137,7 +137,7 @@ const filesIn = (folder: string): StoreFiles => ({
   path: join(folder, 'stint.db'),
   idFile: join(folder, 'stint-id'),
   copies: join(folder, 'state'),
-  traces: [join(folder, 'sessions')],
+  traces: () => [join(folder, 'sessions')],
 });
 
 test('a store is missed where it once was and something of it is left: a copy, its files, or an empty file', (context) => {

@@ -11,7 +11,7 @@ export interface StoreFiles {
   /** The folder that holds the folders of copies; undefined where the user has none. */
   readonly copies: string | undefined;
   /** Folders in which mirrors of sessions lie, in this checkout. */
-  readonly traces: readonly string[];
+  readonly traces: () => readonly string[];
 }
 
 /** The folder of the copies of a store; undefined where nobody knows it. */
@@ -67,7 +67,7 @@ export const refuseMissing = (files: StoreFiles, size: number | undefined): Refu
   const folder = copiesFolder(files, id);
   const [copy] = folder === undefined ? [] : listCopies(folder);
   // Where nothing is left that could be brought back, a new one is as good.
-  if (copy === undefined && size === undefined && !traces.some(holdsFolders)) return undefined;
+  if (copy === undefined && size === undefined && !traces().some(holdsFolders)) return undefined;
   return refuse(
     'damaged',
     `The store ${path} is ${size === undefined ? 'gone' : 'empty'}; it was here before. ${

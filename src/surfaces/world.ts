@@ -115,8 +115,12 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
     files: {
       path: path.value,
       idFile: location.store === undefined ? `${commonDir ?? storeFolder}/stint-id` : undefined,
-      copies: location.copies,
-      traces: [...new Set(location.kinds.map((kind) => join(places.value.here.root, dirname(kind.folder('name')))))],
+      get copies() {
+        return location.copies;
+      },
+      traces: () => [
+        ...new Set(location.kinds.map((kind) => join(places.value.here.root, dirname(kind.folder('name'))))),
+      ],
     },
     folder: storeFolder,
     size,

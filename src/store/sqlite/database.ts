@@ -25,10 +25,13 @@ export interface Database {
 }
 
 /** The size, in bytes, from which on the log is emptied: reading it costs every verb, emptying it costs one verb 3 syncs. */
-const longestLog = 100 * 4120;
+const longestLog = 60 * 4120;
 
 /** From so many commits on a process counts as one that goes on. */
 const fewCommits = 16;
+
+/** After so many commits of one process what was in the log at first is in the file. */
+const manyCommits = 4096;
 
 /** A row as SQLite gives it. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -54,7 +57,10 @@ const sqliteModule = () => {
 export interface OpenOptions {
   readonly readOnly: boolean;
   readonly patience?: number;
-  /** Called after a commit that appended events, with the newest of each session; `isFresh` where it began the log anew. */
+  /**
+   * Called after a commit that appended events, with the newest of each session; `isFresh` where it began the log anew, or
+   * where that is as good as long ago.
+   */
   readonly onAppended?: (newest: ReadonlyMap<string, number>, isFresh: boolean) => void;
 }
 
@@ -115,13 +121,13 @@ export const openDatabase = (path: string, options: OpenOptions): Database => {
       const { commit, value } = body();
       if (commit) {
         // The first commit of a process, or the one behind a migration, which leaves an empty log.
-        const isFresh = commits <= 1 && appended.size > 0 && logSize() === 0;
+        const size = commits <= 1 ? logSize() : undefined;
         patiently(() => connection.exec('COMMIT'));
         commits += 1;
-        if (appended.size > 0) options.onAppended?.(appended, isFresh);
+        if (appended.size > 0) options.onAppended?.(appended, size === 0 || commits % manyCommits === 0);
         // SQLite's own checkpoint does not shorten the log: every process that comes alone recovers it, forgets how much
         // of it was checkpointed, and appends to its end, so that each verb would read a longer one.
-        if (commits === 1 && logSize() > longestLog) emptyLog();
+        if (commits === 1 && (size ?? 0) > longestLog) emptyLog();
         // A process that goes on is better off with it: a log that is written over again syncs faster than one that grows.
         if (commits === fewCommits) connection.exec('PRAGMA wal_autocheckpoint = 1000');
       } else connection.exec('ROLLBACK');

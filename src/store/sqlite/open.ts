@@ -23,7 +23,7 @@ import { openDatabase, refuseDamaged, refuseReadOnly, repairHint, sleep, type Da
 import { refuseFileSystem, systemMounts, type MountTable } from './file-system.ts';
 import { readStart } from './kept-files.ts';
 import { describeLog } from './salvage/wal.ts';
-import { keepTip, readTip } from './tip.ts';
+import { keepTip, readNewestTip } from './tip.ts';
 import { unfinishedRepairs } from './unfinished.ts';
 
 /** An open store file, ready for this program. */
@@ -99,10 +99,12 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
     onAppended: (newest, isFresh) => keepTip(path, newest, isFresh),
   });
   database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0');
-  const version = versionOf(database);
+  // What is known from the header of a file of this program need not be asked.
+  const isCurrent = headerSays(path, schemaVersion);
+  const version = isCurrent ? schemaVersion : versionOf(database);
   checkLog(database);
   // From here on it is left open where it cannot be used: closing it could write the log into the file, and take it away.
-  if (!isOurs(database, version)) {
+  if (!isCurrent && !isOurs(database, version)) {
     throw new StoreFailure(
       refuse('damaged', `${path} is a database, but no store of stint.`, {
         expected: 'a store, or a file that is not there yet',
@@ -154,9 +156,10 @@ const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
 
 /** Whether the log is what was written: what SQLite cannot follow any more it would leave out without a word. */
 const checkLog = (database: Database): void => {
-  const broken = brokenLog(database.path);
-  if (broken !== undefined) throw new StoreFailure(refuseDamaged(database.path, broken));
-  checkTip(database);
+  // Asking for an event has SQLite read its log.
+  const lost = lostEvent(database);
+  const problem = brokenLog(database.path) ?? lost;
+  if (problem !== undefined) throw new StoreFailure(refuseDamaged(database.path, problem));
 };
 
 const brokenLog = (path: string): string | undefined => {
@@ -192,17 +195,13 @@ const shownFrames = (path: string): number | undefined => {
 };
 
 /** The end of a log may be gone so that nothing of it shows that: then the newest events that were answered are not there. */
-const checkTip = (database: Database): void => {
-  const newest = readTip(database.path).at(-1);
-  if (newest === undefined) return;
+const lostEvent = (database: Database): string | undefined => {
+  const newest = readNewestTip(database.path);
+  // Without one, any question will do.
+  if (newest === undefined) return void versionOf(database);
   const { session, seq } = newest;
-  if (database.get('SELECT 1 FROM event WHERE session = ? AND seq = ?', session, seq) !== undefined) return;
-  throw new StoreFailure(
-    refuseDamaged(
-      database.path,
-      `event ${seq} of ${session} was answered and is not in it: its log ${basename(database.path)}-wal was lost or cut`,
-    ),
-  );
+  if (database.get('SELECT 1 FROM event WHERE session = ? AND seq = ?', session, seq) !== undefined) return undefined;
+  return `event ${seq} of ${session} was answered and is not in it: its log ${basename(database.path)}-wal was lost or cut`;
 };
 
 /** A copy of a store for this process alone. */
@@ -274,6 +273,21 @@ const mayWrite = (path: string): boolean => {
  */
 const isOurs = (database: Database, version: number): boolean =>
   version >= 0 && (isMarked(database) || isEmpty(database) || isMarked(database));
+
+/**
+ * Whether the header of a file says that it is a store of this schema (https://www.sqlite.org/fileformat2.html, 1.3: magic,
+ * user version at 60, application id at 68). The log may know better; a store of ours that was made once stays one.
+ */
+const headerSays = (path: string, version: number): boolean => {
+  const header = readStart(path, 72);
+  return (
+    header !== undefined &&
+    header.length === 72 &&
+    header.toString('latin1', 0, 16) === 'SQLite format 3\0' &&
+    header.readUInt32BE(60) === version &&
+    header.readUInt32BE(68) === applicationId
+  );
+};
 
 const isMarked = (database: Database): boolean =>
   Number(database.get('PRAGMA application_id')?.['application_id']) === applicationId;

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { errnoCode } from '../../lib/atomic-file.ts';
 
 /**
@@ -7,9 +7,6 @@ import { errnoCode } from '../../lib/atomic-file.ts';
  * it shows that. The line is written after the commit and not synced, so that it may be late and is never ahead.
  */
 const tipOf = (path: string): string => `${path}-tip`;
-
-/** From so many bytes on it is begun anew: older lines are about events that are in the file by then. */
-const longestTip = 128 * 1024;
 
 /** An event that was answered. */
 interface Tip {
@@ -21,9 +18,8 @@ interface Tip {
 export const keepTip = (path: string, newest: ReadonlyMap<string, number>, isFresh: boolean): void => {
   const file = tipOf(path);
   const lines = [...newest].map(([session, seq]) => `${session} ${seq}\n`).join('');
-  const size = isFresh ? 0 : (statSync(file, { throwIfNoEntry: false })?.size ?? 0);
   try {
-    writeFileSync(file, lines, { mode: 0o600, flag: isFresh || size > longestTip ? 'w' : 'a' });
+    writeFileSync(file, lines, { mode: 0o600, flag: isFresh ? 'w' : 'a' });
   } catch (error) {
     // It costs the notice of a loss, not the commit that it is about.
     if (errnoCode(error) === null) throw error;
@@ -31,16 +27,25 @@ export const keepTip = (path: string, newest: ReadonlyMap<string, number>, isFre
 };
 
 /** What was remembered, in order; nothing where it cannot be read. What is no line of ours is left out. */
-export const readTip = (path: string): readonly Tip[] => {
-  let text: string;
+export const readTip = (path: string): readonly Tip[] => tipsIn(textOf(path));
+
+/** The last of them, which every verb asks for. */
+export const readNewestTip = (path: string): Tip | undefined => {
+  const text = textOf(path);
+  return tipsIn(text.slice(text.lastIndexOf('\n', text.length - 2) + 1)).at(-1);
+};
+
+const textOf = (path: string): string => {
   try {
-    text = readFileSync(tipOf(path), 'utf8');
+    return readFileSync(tipOf(path), 'utf8');
   } catch (error) {
     if (errnoCode(error) === null) throw error;
-    return [];
+    return '';
   }
-  return text.split('\n').flatMap((line) => {
+};
+
+const tipsIn = (text: string): readonly Tip[] =>
+  text.split('\n').flatMap((line) => {
     const [, session, seq] = /^(\S{1,300}) ([1-9]\d{0,14})$/.exec(line) ?? [];
     return session === undefined ? [] : [{ session, seq: Number(seq) }];
   });
-};

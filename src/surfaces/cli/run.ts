@@ -106,7 +106,9 @@ const runLine = async (
     store: flags.store ?? filled(surroundings.env['STINT_STORE']),
     kinds: surroundings.kinds,
     host: filled(surroundings.env['STINT_HOST']),
-    copies: copiesOf(surroundings.env),
+    get copies() {
+      return copiesOf(surroundings.env);
+    },
     anyFileSystem: surroundings.env['STINT_UNSAFE_FILE_SYSTEM'] === 'allow',
     ...(surroundings.mounts === undefined ? {} : { mounts: surroundings.mounts }),
     now: surroundings.now,
