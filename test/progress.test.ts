@@ -215,6 +215,17 @@ next: stint finish --session ${session}
   assert.doesNotMatch(closed, /^next: /m);
 });
 
+test('a map tells how many files its topology names, in lists and in tables', (context) => {
+  const world = createWorld(context);
+  world.answer('begin', 'map', '--name', 'mapped');
+  const topology =
+    '# Topology\n\nThe `core` is in src.\n\n- `src/a.ts`: entry\n* [`src/b.ts`](b)\n\n| `src/c.ts` | 3 |\n| --- | --- |\n1. `README.md`\n';
+  world.write('.ocr/sessions/mapped/map/runs/run-1/topology.md', topology);
+  const [shown] = listOf(world.answer('progress', '--once').sessions);
+  assert.deepEqual(shown.counts, [{ label: 'paths', total: 4, unknown: 0 }]);
+  assert.match(say(world, 'progress'), /topology\.md +paths 4/);
+});
+
 test('a second round names itself and what came of the ones before', (context) => {
   const world = reviewIn(context, 'complete');
   world.answer('advance', 'context', '--round', '2');

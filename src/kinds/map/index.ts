@@ -5,6 +5,12 @@ import { definePhaseWorkflow, type PhaseWorkflow } from '../../kernel/phases.ts'
 import type { Verb } from '../../kernel/verb.ts';
 import { examples } from './examples.ts';
 
+/** Items of a list and rows of a table that name a path as code, between backticks (0x60). */
+const mappedFiles = {
+  label: 'paths',
+  pattern: String.raw`^\s{0,20}(?:[-*+|]|\d{1,6}\.)\s[^\x60]{0,300}\x60[^\x60]{0,300}[./][^\x60]{0,300}\x60`,
+};
+
 /** The phases of a code review map, their numbers and files: those of the Open Code Review workflow. */
 const workflow: PhaseWorkflow = {
   name: 'map',
@@ -18,7 +24,7 @@ const workflow: PhaseWorkflow = {
     {
       name: 'topology',
       label: 'Group the files into sections',
-      evidence: [{ label: 'topology', path: 'map/runs/run-{round}/topology.md' }],
+      evidence: [{ label: 'topology', path: 'map/runs/run-{round}/topology.md', counts: mappedFiles }],
     },
     {
       name: 'flow-analysis',
