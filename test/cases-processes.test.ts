@@ -6,7 +6,7 @@ import { caseFile, caseLines } from './support/cases.ts';
 import { processesOf, startProcess, startProgram } from './support/processes.ts';
 import { name, reviewIn, session } from './support/reviews.ts';
 import { assertSound, dumpStore, eventsOf } from './support/stores.ts';
-import { assertAnswer, createWorld, listOf, withoutShared, type Printed } from './support/world.ts';
+import { assertAnswer, createWorld, listOf, sorted, withoutShared, type Printed } from './support/world.ts';
 
 const skip = withoutShared('cases');
 
@@ -42,6 +42,27 @@ test(
     );
   },
 );
+
+test('K04: a heartbeat from the future keeps nobody alive whose process is gone, and doctor remarks on the clock', async (context) => {
+  const world = reviewIn(context, 'reviews');
+  const [gone, alive] = [await startProgram(context), await startProgram(context)];
+  const year = world.with({ now: '2027-03-17T12:00:00Z' });
+  const ahead = startProcess(year, 'instance', '--pid', String(gone.pid));
+  const soon = world.with({ now: '2026-03-17T12:00:30Z' });
+  const held = startProcess(soon, 'instance', '--pid', String(alive.pid));
+  await gone.kill();
+  const processes = processesOf(world);
+  assert.deepEqual([processes[ahead].liveness, processes[held].liveness], ['dead', 'alive']);
+  const report = world.answer('doctor');
+  assert.equal(report.healthy, true, 'a wrong clock is no damage');
+  assert.deepEqual(sorted(listOf(report.remarks).map(({ subject }) => subject)), sorted([session, ahead, held]));
+  assert.match(world.run('doctor').stdout, /is ahead of this clock \(2026-03-17T12:00:00\.000Z\)/);
+  assert.deepEqual(
+    listOf(world.answer('process', 'sweep').swept).map(({ id }) => id),
+    [ahead],
+  );
+  assert.equal(year.answer('doctor').remarks, undefined, 'seen from there all is in order');
+});
 
 test('C11: a session whose process went without doing anything is in the way of no other, and asks nobody to discard work', async (context) => {
   const world = createWorld(context);

@@ -1,5 +1,6 @@
 /** The public cases about stores, sessions, places and rounds; the table of all cases is in support/cases.ts. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -458,6 +459,44 @@ test('H02: a closed review is reopened for a new round, and the old one is all t
   assert.deepEqual(listOf(after.events).slice(0, before.events.length), before.events);
   assert.deepEqual(after.session.rounds[0], before.session.rounds[0]);
 });
+
+test(
+  'H04: what a payload claims falsely completes no round, and each claim that does not hold is named',
+  { skip },
+  (context) => {
+    const world = reviewIn(context, 'synthesis');
+    const final = 'rounds/round-1/final.md';
+    const folder = `.ocr/sessions/${name}`;
+    const digest = createHash('sha256').update('# Final\n').digest('hex');
+    world.write(`${folder}/rounds/round-1/empty.md`, '');
+    world.write('outside.md', 'outside\n');
+    const claimed = (claims: object) => world.with({ input: json({ ...approval, ...claims }) });
+    const before = dumpStore(world);
+    for (const [claims, fault] of [
+      [{ artifacts: [final] }, /artifacts\[0\] \("rounds\/round-1\/final.md"\) is not there/],
+      [{ artifacts: [{ path: 'rounds/round-1/empty.md' }] }, /is empty/],
+      [{ artifacts: ['../../../outside.md'] }, /leads out of the folder/],
+      [{ artifacts: [7] }, /artifacts\[0\] names no path/],
+      [{ gates: [{ type: 'hash_stable_v9' }] }, /gates\[0\] is a check "hash_stable_v9"/],
+    ] as const) {
+      const error = claimed(claims).refusal(6, 'complete-round', '-');
+      assert.match(error.message, fault);
+      assert.equal(listOf(error.faults).length, 1);
+    }
+    world.write(`${folder}/${final}`, '# Final\n');
+    const other = { artifacts: [{ path: final, sha256: '0'.repeat(64) }], gates: ['x'] };
+    assert.equal(listOf(claimed(other).refusal(6, 'complete-round', '-').faults).length, 2);
+    // The collection's own file is no payload of a review at all.
+    const file = caseFile('H04', 'round-meta.json');
+    assert.equal(world.refusal(7, 'complete-round', '--file', file).code, 'invalid-input');
+    assert.deepEqual(dumpStore(world), before);
+    const right = claimed({ artifacts: [{ path: final, sha256: digest }] });
+    assert.equal(right.answer('complete-round', '-').phase, 'complete');
+    // What is complete stays so, whatever becomes of the file.
+    rmSync(world.path(folder, final));
+    assert.equal(right.answer('complete-round', '-').phase, 'complete');
+  },
+);
 
 test('H06: eleven rounds are listed in the order of their numbers, and their files lie where they belong', async (context) => {
   const world = createWorld(context);

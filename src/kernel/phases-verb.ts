@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { resolve } from './address.ts';
 import { standingText, textAt } from './answer.ts';
+import { unprovedClaims } from './claims.ts';
 import { orderOne, standingOf } from './dispatch.ts';
 import { flag, optionalCount, sessionField } from './fields.ts';
 import { decideCommand } from './lifecycle.ts';
@@ -46,7 +47,9 @@ export const completionVerb = (workflow: PhaseWorkflow): Verb => {
         }
         const round = input.round ?? Number((await world.store.read(key))?.view.where[cycle.field] ?? 0);
         const checked = completion.check(payload?.json);
-        const final = `${world.places.homeOf(row.value).root}/${finalPathOf(workflow, name, round)}`;
+        const { root } = world.places.homeOf(row.value);
+        const folder = workflow.folder.replaceAll('{name}', name);
+        const unproved = unprovedClaims(payload?.json ?? null, world.files, root, folder);
         return ok(
           orderOne(
             key,
@@ -58,7 +61,11 @@ export const completionVerb = (workflow: PhaseWorkflow): Verb => {
                   payload: payload?.json ?? null,
                   digest: payload?.digest ?? '',
                   round: input.round,
-                  final: input.require_final === true ? world.files.exists(final) : undefined,
+                  final:
+                    input.require_final === true
+                      ? world.files.exists(`${root}/${finalPathOf(workflow, name, round)}`)
+                      : undefined,
+                  unproved: unproved.length === 0 ? undefined : [...unproved],
                 }),
               ),
             (after) => ({

@@ -96,6 +96,8 @@ const makeCommandSchema = () =>
       round: v.optional(v.number()),
       /** Whether the final document is there, where the caller requires it. */
       final: v.optional(v.boolean()),
+      /** What the payload claims and what does not hold. */
+      unproved: v.optional(v.array(v.string())),
     }),
     /** What happened in another system, as `Moved` describes it. */
     v.object({
@@ -382,6 +384,16 @@ const complete = (
     return err(
       refuse('invariant-unmet', `The final document is missing: ${atRound(completion.finalPath, current)}.`, {
         expected: atRound(completion.finalPath, current),
+      }),
+    );
+  }
+  const { unproved = [] } = wish;
+  if (unproved.length > 0) {
+    return err(
+      refuse('invariant-unmet', `What the payload claims does not hold: ${unproved[0] ?? ''}.`, {
+        expected: 'files that are there as they are claimed to be, and no other checks',
+        faults: unproved,
+        legal: legalMoves(workflow, state, common),
       }),
     );
   }

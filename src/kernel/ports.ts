@@ -280,6 +280,8 @@ export interface Place {
 
 /** What verbs may ask of the file system. */
 export interface Files {
+  /** Size and SHA-256 of a file below a folder; undefined where there is none, or where it leads out of the folder. */
+  readonly digest: (folder: string, path: string) => { readonly size: number; readonly sha256: string } | undefined;
   /** The folders in a folder, each with its files at any depth, relative to it with `/` between parts; both sorted. */
   readonly tree: (folder: string) => readonly { readonly id: string; readonly files: readonly string[] }[];
   /** Whole tables of another program's SQLite database, which is not touched. A table that is not there has no rows. */

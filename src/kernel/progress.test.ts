@@ -55,6 +55,7 @@ const noFiles: Files = {
   list: () => [],
   exists: () => false,
   read: () => null,
+  digest: () => undefined,
   tree: () => [],
   tables: async () => ({ ok: true, value: {} }),
 };

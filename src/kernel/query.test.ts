@@ -149,6 +149,7 @@ const seeing = (evidence: Readonly<Record<string, Evidence>>, caller?: string) =
       list: () => [],
       exists: () => false,
       read: () => null,
+      digest: () => undefined,
       tree: () => [],
       tables: async () => ({ ok: true, value: {} }) as const,
     },

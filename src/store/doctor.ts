@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
 import { flag, sessionFilter } from '../kernel/fields.ts';
-import type { Care, Finding, Store } from '../kernel/ports.ts';
+import type { Care, Finding, SessionRow, Store } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
@@ -80,6 +80,7 @@ export const doctor = defineVerb({
         ? 'not healthy: the store cannot be opened'
         : `${healthyText}: ${counted(answer, 'session')}, ${counted(answer, 'event')} in ${textAt(answer, 'store')}`,
       ...linesOf(answer, 'findings', (one) => [textAt(one, 'subject'), textAt(one, 'problem'), textAt(one, 'fix')]),
+      ...linesOf(answer, 'remarks', (one) => [textAt(one, 'subject'), textAt(one, 'remark')]),
       ...textsAt(answer, 'damage').map((problem) => `it was: ${problem}`),
       ...linesOf(answer, 'restored', (one) => [
         textAt(one, 'session'),
@@ -153,6 +154,7 @@ const examine = async (world: World, given: string | undefined): Promise<Result<
     sessions: rows.length,
     events: rows.reduce((total, row) => total + row.seq, 0),
     findings: findings.map(({ subject, problem, fix }) => ({ subject, problem, fix })),
+    ...(findings.length === 0 ? await remarksOf(world, rows) : {}),
   };
   if (findings.length === 0) return ok(report);
   const { damage } = world.care;
@@ -178,6 +180,26 @@ const examine = async (world: World, given: string | undefined): Promise<Result<
       },
     ),
   });
+};
+
+/** The most, in milliseconds, that clocks may differ without a remark. */
+const clockTolerance = 120_000;
+
+/** What is no damage and worth a look: times from the future, where one of the clocks is wrong. */
+const remarksOf = async (world: World, rows: readonly SessionRow[]): Promise<JsonObject> => {
+  const latest = new Date(Date.parse(world.caller.now) + clockTolerance).toISOString();
+  const remarks = [
+    ...rows
+      .filter(({ updatedAt }) => updatedAt > latest)
+      .map(({ key, updatedAt }) => ({ subject: key, at: updatedAt })),
+    ...(await world.store.processes({ running: true }))
+      .filter(({ heartbeatAt }) => heartbeatAt > latest)
+      .map(({ id, heartbeatAt }) => ({ subject: id, at: heartbeatAt })),
+  ].map(({ subject, at }) => ({
+    subject,
+    remark: `its newest time ${at} is ahead of this clock (${world.caller.now})`,
+  }));
+  return remarks.length === 0 ? {} : { remarks };
 };
 
 /** Everything that is not as it should be. Of a damaged store: what is wrong with it, and what is not known of which session. */

@@ -1,9 +1,35 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readSync, type Dirent } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  readSync,
+  statSync,
+  type Dirent,
+} from 'node:fs';
 import type { Files } from '../kernel/ports.ts';
 import { errnoCode } from '../lib/atomic-file.ts';
+import { confine } from '../lib/confine.ts';
+import { sha256Bytes } from '../lib/sha256.ts';
 
 /** The file system as verbs may ask it. */
 export const files: Files = {
+  digest: (folder, path) => {
+    const real = confine(folder, path);
+    if (real === undefined) return undefined;
+    try {
+      // Opening anything but a file, a pipe for example, could wait for ever.
+      if (statSync(real, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+      const bytes = readFileSync(real);
+      return { size: bytes.length, sha256: sha256Bytes(bytes) };
+    } catch (error) {
+      if (errnoCode(error) === null) throw error;
+      return undefined;
+    }
+  },
   tree: (folder) =>
     entriesOf(folder)
       .filter((entry) => entry.isDirectory())

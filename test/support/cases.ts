@@ -109,6 +109,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     file: first,
     notHere: 'archiving: a closed session stands for it',
   },
+  H04: {
+    rule: 'nothing that is claimed falsely completes a round: files that are not there, empty or other ones, and checks that nobody knows',
+    file: first,
+    notHere: 'reviewer files: what lies in a folder is shown as missing, and never decides',
+  },
   H06: {
     rule: 'rounds are in the order of their numbers, and folders that are found are no sessions; on request they are taken over, closed',
     file: fifth,
@@ -179,6 +184,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     rule: 'every time has its zone, in and out, and durations do not depend on the zone of the machine',
     file: second,
     notHere: 'state files of other tools that mix forms of times',
+  },
+  K04: {
+    rule: 'a time from the future keeps nobody alive whose process is gone, and doctor remarks on the clock',
+    file: fourth,
+    notHere: 'leases: heartbeats of processes stand for them',
   },
   L01: {
     rule: 'where a session with 100,000 events stands, and the newest of them, is read in a moment and in little memory',
