@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import { readStart, readWhole } from './kept-files.ts';
+import { copyKept, readStart, readWhole } from './kept-files.ts';
 
 const folderOf = (context: TestContext): string => {
   const folder = mkdtempSync(join(tmpdir(), 'kept-'));
@@ -38,6 +38,8 @@ test('looking at the files of a store drops none of the locks that this process 
     assert.ok(readWhole(path).length > 0);
     assert.ok(readWhole(`${path}-wal`).length > 0);
     assert.equal(readStart(`${path}-shm`, 20)?.length, 20);
+    copyKept(path, `${path}.copy`);
+    assert.deepEqual(readFileSync(`${path}.copy`), Buffer.from(readWhole(path)));
   }
   assert.equal(writeElsewhere(path), '5', 'locked after');
   database.exec('COMMIT');

@@ -1,4 +1,4 @@
-import { fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { errnoCode } from '../../lib/atomic-file.ts';
 
 /**
@@ -25,6 +25,23 @@ export const readStart = (path: string, length: number): Buffer | undefined => {
   } catch (error) {
     if (errnoCode(error) === null) throw error;
     return undefined;
+  }
+};
+
+/** Copies a file as it is now, for its owner alone; fails as copying does. */
+export const copyKept = (path: string, target: string): void => {
+  const from = descriptorOf(path);
+  const to = openSync(target, 'w', 0o600);
+  try {
+    const chunk = Buffer.allocUnsafe(1024 * 1024);
+    for (let at = 0; ;) {
+      const length = readSync(from, chunk, 0, chunk.length, at);
+      if (length === 0) return;
+      writeSync(to, chunk, 0, length);
+      at += length;
+    }
+  } finally {
+    closeSync(to);
   }
 };
 

@@ -1,9 +1,7 @@
 import {
   accessSync,
-  chmodSync,
   closeSync,
   constants,
-  copyFileSync,
   existsSync,
   lstatSync,
   mkdtempSync,
@@ -21,7 +19,7 @@ import { randomHex } from '../../lib/id.ts';
 import { migrations, schemaVersion } from '../migrations.ts';
 import { openDatabase, refuseDamaged, refuseReadOnly, repairHint, sleep, type Database } from './database.ts';
 import { refuseFileSystem, systemMounts, type MountTable } from './file-system.ts';
-import { readStart } from './kept-files.ts';
+import { copyKept, readStart } from './kept-files.ts';
 import { describeLog } from './salvage/wal.ts';
 import { keepTip, readNewestTip } from './tip.ts';
 import { unfinishedRepairs } from './unfinished.ts';
@@ -243,8 +241,7 @@ const copyAside = (path: string): PrivateCopy => {
     const before = logSize(path);
     for (const suffix of ['', '-wal']) {
       if (!existsSync(path + suffix)) continue;
-      copyFileSync(path + suffix, copy + suffix);
-      chmodSync(copy + suffix, 0o600);
+      copyKept(path + suffix, copy + suffix);
     }
     // A writer that got in between would leave a copy that never was.
     if (logSize(path) === before || attempt === 5) break;
