@@ -301,6 +301,14 @@ suite('liveness', () => {
       i2: 'alive',
       i3: 'ended',
     });
+    const seen = running('i1', { parent: 's1' });
+    assert.equal(
+      livenessOfAll([running('s1', { kind: 'supervisor' }), seen], hostKnowing({ s1: 'dead', i1: 'alive' }), noon).get(
+        'i1',
+      ),
+      'alive',
+      'who is seen alive is not called dead',
+    );
     const orphaned = ended('s1', { kind: 'supervisor' });
     assert.equal(
       livenessOfAll([orphaned, running('i1', { parent: 's1' })], hostKnowing({ s1: 'dead' }), noon).get('i1'),

@@ -187,7 +187,7 @@ export const livenessOf = (process: Process, host: Host, now: string): Liveness 
   return Date.parse(now) - Date.parse(process.heartbeatAt) > quietAfter ? 'quiet' : 'unknown';
 };
 
-/** How processes look among each other, by id: whoever depends on the dead is gone with them, as a sweep will record it. */
+/** How processes look among each other, by id: whoever depends on the dead counts as gone with them, unless it is seen alive. */
 export const livenessOfAll = (
   processes: readonly Process[],
   host: Host,
@@ -196,7 +196,8 @@ export const livenessOfAll = (
   const looked = new Map(processes.map((process) => [process.id, livenessOf(process, host, now)]));
   const running = processes.filter(({ endedAt }) => endedAt === null);
   const dead = running.filter(({ id }) => looked.get(id) === 'dead');
-  for (const { id } of dependentsOf(dead, running)) looked.set(id, 'dead');
+  // Who is seen alive is not dead, though a sweep closes it with its supervisor.
+  for (const { id } of dependentsOf(dead, running)) if (looked.get(id) !== 'alive') looked.set(id, 'dead');
   return looked;
 };
 
