@@ -97,12 +97,11 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
     onAppended: (newest, isFresh) => keepTip(path, newest, isFresh),
   });
   database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0');
-  // What is known from the header of a file of this program need not be asked.
-  const isCurrent = headerSays(path, schemaVersion);
-  const version = isCurrent ? schemaVersion : versionOf(database);
+  // The header of the file alone would not do: a newer program may have raised the version in the log.
+  const version = versionOf(database);
   checkLog(database);
   // From here on it is left open where it cannot be used: closing it could write the log into the file, and take it away.
-  if (!isCurrent && !isOurs(database, version)) {
+  if (!isOurs(database, version)) {
     throw new StoreFailure(
       refuse('damaged', `${path} is a database, but no store of stint.`, {
         expected: 'a store, or a file that is not there yet',
@@ -154,9 +153,7 @@ const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
 
 /** Whether the log is what was written: what SQLite cannot follow any more it would leave out without a word. */
 const checkLog = (database: Database): void => {
-  // Asking for an event has SQLite read its log.
-  const lost = lostEvent(database);
-  const problem = brokenLog(database.path) ?? lost;
+  const problem = brokenLog(database.path) ?? lostEvent(database);
   if (problem !== undefined) throw new StoreFailure(refuseDamaged(database.path, problem));
 };
 
@@ -195,8 +192,7 @@ const shownFrames = (path: string): number | undefined => {
 /** The end of a log may be gone so that nothing of it shows that: then the newest events that were answered are not there. */
 const lostEvent = (database: Database): string | undefined => {
   const newest = readNewestTip(database.path);
-  // Without one, any question will do.
-  if (newest === undefined) return void versionOf(database);
+  if (newest === undefined) return undefined;
   const { session, seq } = newest;
   if (database.get('SELECT 1 FROM event WHERE session = ? AND seq = ?', session, seq) !== undefined) return undefined;
   return `event ${seq} of ${session} was answered and is not in it: its log ${basename(database.path)}-wal was lost or cut`;
@@ -270,21 +266,6 @@ const mayWrite = (path: string): boolean => {
  */
 const isOurs = (database: Database, version: number): boolean =>
   version >= 0 && (isMarked(database) || isEmpty(database) || isMarked(database));
-
-/**
- * Whether the header of a file says that it is a store of this schema (https://www.sqlite.org/fileformat2.html, 1.3: magic,
- * user version at 60, application id at 68). The log may know better; a store of ours that was made once stays one.
- */
-const headerSays = (path: string, version: number): boolean => {
-  const header = readStart(path, 72);
-  return (
-    header !== undefined &&
-    header.length === 72 &&
-    header.toString('latin1', 0, 16) === 'SQLite format 3\0' &&
-    header.readUInt32BE(60) === version &&
-    header.readUInt32BE(68) === applicationId
-  );
-};
 
 const isMarked = (database: Database): boolean =>
   Number(database.get('PRAGMA application_id')?.['application_id']) === applicationId;
