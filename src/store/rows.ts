@@ -158,9 +158,13 @@ export const listedChecksumOf = (row: SessionRow): number =>
 export const isUndamaged = (stored: StoredSession): boolean =>
   stored.checksum === checksumOf(stored, listedChecksumOf(stored));
 
+/** Whether a row was made by a program with other shapes: it is made anew when it is read, and no damage. */
+export const isOfOtherShape = (stored: StoredSession, kind: Kind): boolean =>
+  stored.viewVersion !== viewVersionOf(kind);
+
 /** Whether the projections of a row are what was written, by a program with the same shapes. */
 export const isIntact = (stored: StoredSession, kind: Kind): boolean =>
-  stored.viewVersion === viewVersionOf(kind) && isUndamaged(stored);
+  !isOfOtherShape(stored, kind) && isUndamaged(stored);
 
 /** The session of a row before its tail: thawed where a snapshot holds, else empty; undefined where the row is not intact. */
 export const storedToSession = (

@@ -29,6 +29,8 @@ export interface OpenedFile {
   readonly database: Database;
   /** Why it may not be written, where that is so. */
   readonly readOnly: Refusal | undefined;
+  /** Whether its schema was brought up to date now, so that its rows are of an older shape. */
+  readonly isRaised?: boolean;
 }
 
 /** "stin" in ASCII: tells a store of ours from another SQLite file. */
@@ -115,7 +117,7 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
     // A file without its log is then at least a store that knows what it is.
     database.emptyLog();
   }
-  return { database, readOnly: undefined };
+  return { database, readOnly: undefined, isRaised: version > 0 && version < schemaVersion };
 };
 
 /** A store in memory. */

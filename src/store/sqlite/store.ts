@@ -48,13 +48,28 @@ import { recordMirrors, selectDigests, selectMirrors, settleMirror } from './mir
 import { openFile, readIdentity, type FileOptions } from './open.ts';
 import { beatProcess, rebuildProcesses, recordProcesses, selectProcesses } from './processes.ts';
 import { insertRequest, selectRequest } from './requests.ts';
-import { selectRows, selectSession, upsertSession } from './sessions.ts';
+import { selectKeys, selectRows, selectSession, upsertSession } from './sessions.ts';
 
 /** Opens a SQLite store: a file, or `:memory:`. Without `create` a missing file reads as an empty store. */
 export const openSqliteStore = (path: string, kinds: Kinds, options: FileOptions): Store => {
-  const { database, readOnly } = openFile(path, options);
+  const { database, readOnly, isRaised } = openFile(path, options);
+  if (isRaised === true) raiseRows(database, kinds);
   return createSqliteStore(database, kinds, { name: path, readOnly });
 };
+
+/** Makes the rows of an older program anew, all at once. One that cannot be made stays what it is: reading finds out. */
+const raiseRows = (database: Database, kinds: Kinds): void =>
+  database.write(() => {
+    for (const key of selectKeys(database)) {
+      const kind = kinds.get(key.slice(0, key.indexOf(':')));
+      try {
+        if (kind !== undefined) rebuildSession(database, kind, key);
+      } catch (error) {
+        if (!(error instanceof StoreFailure)) throw error;
+      }
+    }
+    return { commit: true, value: undefined };
+  });
 
 /** A store of an open database. */
 export const createSqliteStore = (
