@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import type { Kind } from './kernel/kind.ts';
-import type { Refusal } from './kernel/refusal.ts';
+import { refuse, type Refusal } from './kernel/refusal.ts';
 import type { Verb, VerbRefusal } from './kernel/verb.ts';
 import { kinds as builtinKinds } from './kinds/registry.gen.ts';
 import type { Json, JsonObject } from './lib/canonical-json.ts';
@@ -52,13 +52,21 @@ export interface Stint {
     input?: JsonObject,
     call?: Partial<CallOptions> & { readonly payload?: Json },
   ) => Promise<Result<JsonObject, VerbRefusal>>;
+  /** Closes the store; whatever is run afterwards is refused. */
   readonly close: () => Promise<void>;
 }
 
 /** Opens the store of a checkout, and makes it where there is none. */
 export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> => {
   const verbs = [...allVerbs, ...(options.verbs ?? [])];
-  const now = options.now ?? ((): string => new Date().toISOString());
+  const { now: given = (): string => new Date().toISOString() } = options;
+  if (Number.isNaN(Date.parse(given())))
+    return err(
+      refuse('usage', `now() answered ${JSON.stringify(given())}, which is no time.`, {
+        expected: 'RFC 3339, for example 2026-03-17T14:30:22.000Z',
+      }),
+    );
+  const now = (): string => new Date(given()).toISOString();
   const workplace = openWorkplace(
     {
       cwd: options.cwd ?? process.cwd(),
@@ -72,8 +80,10 @@ export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> =>
   );
   if (!workplace.ok) return workplace;
   const actor = options.actor ?? `${userInfo().username}@${hostname()}`;
+  let isClosed = false;
   return ok({
     run: async (name, input = {}, { payload, ...call } = {}) => {
+      if (isClosed) return err({ refusal: refuse('usage', 'The store was closed.', { hint: 'openStint() again' }) });
       const verb = verbs.find((one) => one.name === name);
       if (verb === undefined) return err({ refusal: refuseVerb(verbs, name) });
       const prepared = verb.prepare(input);
@@ -83,6 +93,9 @@ export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> =>
       const { answer, warnings } = result.value;
       return ok(warnings.length === 0 ? answer : { ...answer, warnings: [...warnings] });
     },
-    close: workplace.value.store.close,
+    close: async () => {
+      if (!isClosed) await workplace.value.store.close();
+      isClosed = true;
+    },
   });
 };

@@ -529,3 +529,17 @@ test('JSON is printed only where it was asked for, also when the verb is not kno
     assertErrorKeys(outcome.json);
   }
 });
+
+test('the library refuses a clock that tells no time, and everything after it was closed; closing twice is closing', async (context) => {
+  const world = createWorld(context);
+  const wrong = openStint({ cwd: world.project, now: () => 'yesterday' });
+  assert.ok(!wrong.ok);
+  assert.match(wrong.error.message, /now\(\) answered "yesterday", which is no time/);
+  const opened = openStint({ cwd: world.project, actor: 'ana' });
+  assert.ok(opened.ok);
+  await opened.value.close();
+  await opened.value.close();
+  const refused = await opened.value.run('list');
+  assert.ok(!refused.ok);
+  assert.equal(refused.error.refusal.code, 'usage');
+});

@@ -1,6 +1,6 @@
 /** What every verb has: request ids, expected revisions, dry runs, ways to say things, and what it leaves unsaid. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { approval, completeRound, json, name, objection, reviewIn, session } from './support/reviews.ts';
 import { dumpStore, eventsOf, treeOf } from './support/stores.ts';
@@ -67,6 +67,16 @@ for (const { verb, args, input, from } of writes) {
     assert.deepEqual(rest, rehearsal.answer(verb, ...args), 'it answers what the verb itself answers');
   });
 }
+
+test('a dry run heals no mirror either', (context) => {
+  const world = reviewIn(context, 'complete');
+  const mirror = world.path(`.ocr/sessions/${name}/rounds/round-1/round-meta.json`);
+  rmSync(mirror);
+  world.answer('note', 'x', '--dry-run');
+  assert.equal(existsSync(mirror), false);
+  world.answer('note', 'x');
+  assert.equal(existsSync(mirror), true);
+});
 
 test('a request id that was used for another input, by another actor or by another verb is a conflict', (context) => {
   const world = begun(context);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -285,7 +286,7 @@ test('doctor says in words what is damaged, what can be read and what is lost, a
   assert.equal(
     unaligned(world.scrub(looked.stdout + looked.stderr)),
     [
-      'not healthy: 2 sessions, 13 events in ROOT/project/.stint/stint.db',
+      'not healthy: 2 sessions, 12 events in ROOT/project/.stint/stint.db',
       'ROOT/project/.stint/stint.db  The store ROOT/project/.stint/stint.db is damaged: event 4 of review:second was answered and is not in it: its log stint.db-wal was lost or cut.  stint doctor --fix',
       'review:second  event 4 is lost',
       `${session}  can be read in the store: 9 events`,
@@ -566,6 +567,84 @@ test('a link for the folder that leads nowhere is a finding of doctor; once it i
   rmSync(world.path('.stint'));
   symlinkSync('../elsewhere', world.path('.stint'));
   assert.equal(world.run('note', 'x', '--session', 'second').status, 0);
+});
+
+test('a link for the store is followed: what it names is used and repaired, and the link stays', (context) => {
+  const world = twoReviews(context);
+  settle(world);
+  const elsewhere = join(world.root, 'elsewhere');
+  mkdirSync(elsewhere);
+  for (const file of readdirSync(world.path('.stint')).filter((one) => one.startsWith('stint.db')))
+    renameSync(world.path('.stint', file), join(elsewhere, file));
+  symlinkSync(join(elsewhere, 'stint.db'), world.path(store));
+  world.answer('note', 'through the link', '--session', 'second');
+  rmSync(join(elsewhere, 'stint.db-wal'));
+  assert.match(world.refusal(14, 'note', 'x', '--session', 'second').message, /its log stint\.db-wal was lost or cut/);
+  world.answer('doctor', '--fix');
+  assert.ok(lstatSync(world.path(store)).isSymbolicLink());
+  world.answer('note', 'and again', '--session', 'second');
+  assertSound(world);
+
+  renameSync(join(elsewhere, 'stint.db'), join(elsewhere, 'away'));
+  for (const line of [['note', 'x'], ['list'], ['doctor'], ['doctor', '--fix']]) {
+    const refusal = world.refusal(14, ...line);
+    assert.match(refusal.message, /stint\.db is a link to nothing/, line.join(' '));
+    assert.equal(refusal.hint, 'remove the link, or put back what it names', line.join(' '));
+  }
+  assert.ok(lstatSync(world.path(store)).isSymbolicLink());
+  renameSync(join(elsewhere, 'away'), join(elsewhere, 'stint.db'));
+  assertSound(world);
+});
+
+test('a pipe in the place of the store is refused, not waited for', (context) => {
+  const world = createWorld(context);
+  mkdirSync(world.path('.stint'));
+  assert.equal(spawnSync('mkfifo', [world.path(store)]).status, 0);
+  for (const line of [['begin', 'review'], ['list'], ['doctor'], ['doctor', '--fix'], ['import', 'review', store]])
+    assert.match(world.refusal(14, ...line).message, /is no file/, line.join(' '));
+});
+
+test('a home in which no folder can be made costs the copy, not the verb', (context) => {
+  const world = reviewIn(context, 'complete').with({ env: { HOME: '/proc' } });
+  const { status, stderr } = world.run('finish');
+  assert.equal(status, 0);
+  assert.match(stderr, /^stint: warning: no copy of the store was kept: \/proc\/\.local/);
+});
+
+test('a store whose companions were all deleted is not taken for whole, and each of its sessions says what is not known', (context) => {
+  const world = twoReviews(context);
+  settle(world);
+  world.answer('note', 'late', '--session', 'second');
+  for (const suffix of ['-wal', '-shm', '-tip']) rmSync(world.path(store + suffix));
+  assert.match(
+    world.refusal(14, 'note', 'x', '--session', 'second').message,
+    /^The files beside the store .* are gone/,
+  );
+  const { flaw } = world.run('status', '--session', 'second', '--json').json;
+  assert.equal(flaw, 'whether it had events behind 3 is not known: the log is lost');
+  const events = listOf(world.run('log', '--session', 'second', '--json').json.events);
+  assert.equal(
+    events.at(-1)?.data.text,
+    'a remark',
+    'what is read of a damaged store has nothing that was not written',
+  );
+  world.answer('doctor', '--fix');
+  assert.equal(world.answer('status', '--session', 'second').flaw, flaw);
+  world.answer('note', 'x', '--session', 'second');
+  assertSound(world);
+});
+
+test('no copy is kept of a store that is damaged', (context) => {
+  const world = twoReviews(context);
+  settle(world);
+  const bytes = readFileSync(world.path(store));
+  bytes.write('A', bytes.indexOf('a remark'));
+  writeFileSync(world.path(store), bytes);
+  const { status, json: answer } = world.run('finish', '--session', session, '--json');
+  assert.equal(status, 0);
+  assert.deepEqual(answer.warnings, ['no copy of the store was kept: it is damaged (stint doctor)']);
+  const copies = treeOf(join(world.root, 'home'), (path) => !path.endsWith('.db'));
+  assert.deepEqual(Object.keys(copies), []);
 });
 
 test('mirror files that cannot be read are findings, cost no verb anything, and are put right by the repair', (context) => {

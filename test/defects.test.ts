@@ -582,7 +582,10 @@ test('9.2 other completion: neither workflow takes the completion of the other, 
 
 test('9.3 complete by a step: it is refused, and leaves no dead end', (context) => {
   const world = reviewIn(context, 'synthesis');
-  assert.equal(world.refusal(5, 'advance', 'complete').hint, 'stint complete-round --session review:2026-03-17-main');
+  assert.equal(
+    world.refusal(5, 'advance', 'complete').hint,
+    'stint complete-round --file round-meta.json --session review:2026-03-17-main',
+  );
   assert.equal(world.refusal(5, 'advance', '--phase', 'complete', '--round', '1').code, 'illegal-transition');
   completeRound(world);
   assert.equal(world.answer('finish').outcome, 'completed');

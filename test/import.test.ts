@@ -811,6 +811,31 @@ test('rounds before the first one that is on record are there, and not complete'
   assert.equal(sessionIn(world.answer('import', 'review'), 'review:a').result, 'unchanged');
 });
 
+test('phases that the original was never in are shown as skipped, not as done', (context) => {
+  const world = createWorld(context);
+  makeOcrProject(world.project, {
+    version: 4,
+    sessions: [rowOf('a', { current_phase: 'reviews' })],
+    events: told('a', 0, created('context'), entered(1)('reviews')),
+  });
+  world.answer('import', 'review');
+  const { rounds } = world.answer('status', 'review:a');
+  assert.deepEqual(
+    listOf(listOf(rounds)[0]?.skipped).map((one) => one.phase),
+    ['change-context', 'analysis'],
+  );
+  const steps = listOf(listOf(world.answer('progress', '--session', 'review:a').sessions)[0]?.steps);
+  assert.deepEqual(
+    steps.slice(0, 4).map(({ name: step, state }) => [step, state]),
+    [
+      ['context', 'done'],
+      ['change-context', 'skipped'],
+      ['analysis', 'skipped'],
+      ['reviews', 'current'],
+    ],
+  );
+});
+
 test('a thousand sessions are taken in one go, in a time that grows with their number alone', (context) => {
   const timed = (count: number): number => {
     const world = createWorld(context);

@@ -73,6 +73,11 @@ suite('process start', () => {
     });
     assert.equal(row.revision, world.answer('status').revision, 'the session has not moved');
     assert.equal(say(world, 'process', 'start', '--kind', 'utility'), 'ULID\n', 'its id alone, for scripts');
+    const again = world.run('process', 'start', '--kind', 'utility', '--request-id', 'r', '--quiet');
+    assert.equal(again.stdout, '');
+    const repeated = world.run('process', 'start', '--kind', 'utility', '--request-id', 'r');
+    assert.match(repeated.stdout, /^[0-9A-Z]{26}\n$/, 'a remark about it is no part of the id');
+    assert.match(repeated.stderr, /^stint: this request was carried out before/);
     assertSound(world);
   });
 
@@ -85,6 +90,7 @@ suite('process start', () => {
       [/kind is missing/, {}],
       [/kind must be one of supervisor, instance, utility/, { kind: 'lead' }],
       [/pid expected at least 1/, { kind: 'instance', pid: 0 }],
+      [/pid expected at most 2147483647/, { kind: 'instance', pid: 2 ** 31 }],
       [/pid expected a whole number/, { kind: 'instance', pid: 1.5 }],
       [/instance expected at least 1/, { kind: 'instance', instance: 0 }],
       [/there is no field exit-code/, { kind: 'instance', exit_code: 1 }],

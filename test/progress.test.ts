@@ -499,6 +499,10 @@ test('a stopped process gives the cursor back and paints anew when it goes on; t
   assert.match(frameOf(on), /^stint progress {2}review/);
   screen.signal('SIGTERM');
   assert.equal(await exit, 143);
+  const hung = createTerminal();
+  const other = await watchIn(world, hung);
+  hung.signal('SIGHUP');
+  assert.equal(await other.exit, 129);
 });
 
 test('without colours there is not one escape sequence: a frame follows another when more than the time has changed', async (context) => {

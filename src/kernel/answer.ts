@@ -68,3 +68,9 @@ export const durationText = (milliseconds: number): string => {
   const seconds = Math.floor(milliseconds / 1000) % 60;
   return `${hours === 0 ? '' : `${hours}:`}${pad(minutes, 2)}:${pad(seconds, 2)}.${pad(milliseconds % 1000, 3)}`;
 };
+
+/** What is not known of the session of an answer, as a line below it. */
+export const flawText = (answer: JsonObject): readonly string[] => {
+  const flaw = textAt(answer, 'flaw');
+  return flaw === '' ? [] : [`not whole: ${flaw}`];
+};

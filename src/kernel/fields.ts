@@ -25,12 +25,13 @@ export const requiredText = (description: string) =>
   );
 
 /** An input field that may be left out: a whole number of at least `least`. */
-export const optionalCount = (description: string, least = 1) =>
+export const optionalCount = (description: string, least = 1, most = Number.MAX_SAFE_INTEGER) =>
   v.optional(
     v.pipe(
       v.number('expected a whole number'),
       v.integer('expected a whole number'),
       v.minValue(least, `expected at least ${least}`),
+      v.maxValue(most, `expected at most ${most}`),
       v.description(description),
     ),
   );

@@ -431,7 +431,19 @@ const takeOver = (
   if (entering === undefined || index === workflow.phases.length - 1)
     return illegal(`A ${workflow.name} has no such phase to be in.`);
   if (isDone(currentOf(state))) return illegal(`The ${roundName(workflow)} ${current} is complete.`);
-  return ok(entering.name === state.phase ? [] : [enter(current, entering, index)]);
+  if (entering.name === state.phase) return ok([]);
+  // What was jumped over there was not done: it is not to look as if it had been.
+  const jumped = workflow.phases.slice(indexOf(workflow, state.phase) + 1, index);
+  return ok([
+    ...jumped.map((phase): PhaseEvent => ({
+      type: 'PhaseSkipped',
+      round: current,
+      phase: phase.name,
+      phase_number: indexOf(workflow, phase.name) + 1,
+      reason: 'never entered in the system that it was taken over from',
+    })),
+    enter(current, entering, index),
+  ]);
 };
 
 /** One import of every sort, so that what they lead to is explored with everything else. */
@@ -621,7 +633,8 @@ const legalMoves = (workflow: PhaseWorkflow, state: PhaseState, common: Common |
   const index = indexOf(workflow, state.phase);
   const moves: string[] = [];
   const next = workflow.phases[index + 1];
-  if (state.phase === completing(workflow).name) moves.push(`stint ${workflow.completion.verb}`);
+  if (state.phase === completing(workflow).name)
+    moves.push(`stint ${workflow.completion.verb} --file ${workflow.completion.metaPath.split('/').at(-1)}`);
   else if (next !== undefined) {
     moves.push(`stint advance ${next.name}`);
     if (next.skippable === true) moves.push(`stint advance --skip ${next.name} --reason R`);

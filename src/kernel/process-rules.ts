@@ -21,7 +21,7 @@ export type ProcessStart = Omit<
   'session' | 'startedAt' | 'heartbeatAt' | 'endedAt' | 'outcome' | 'exitCode' | 'parent' | 'vendorSession'
 > & { readonly parent: string | undefined };
 
-/** A process starts: it goes down with the supervisor that it names, else with the newest one that runs. */
+/** A process starts: it goes down with the supervisor that it names, an instance else with the newest one that runs. */
 export const decideStart = (
   running: readonly Process[],
   start: ProcessStart,
@@ -36,7 +36,7 @@ export const decideStart = (
       }),
     );
   }
-  const parent = named ?? (start.kind === 'supervisor' ? undefined : supervisors.at(-1));
+  const parent = named ?? (start.kind === 'instance' ? supervisors.at(-1) : undefined);
   return ok([
     kernelEvent('ProcessStarted', {
       process: start.id,

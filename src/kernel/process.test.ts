@@ -105,7 +105,12 @@ suite('start', () => {
     const both = [supervisor('s1'), running('i1'), supervisor('s2'), running('u1', { kind: 'utility' })];
     assert.equal(parentOf(decideStart(both, start('x'))), 's2');
     assert.equal(parentOf(decideStart(both, start('x', { parent: 's1' }))), 's1');
-    assert.equal(parentOf(decideStart(both, start('x', { kind: 'utility' }))), 's2');
+  });
+
+  test('given a supervisor, a tool that is started beside its work goes down with it only where it says so', () => {
+    const one = [supervisor('s1')];
+    assert.equal(parentOf(decideStart(one, start('x', { kind: 'utility' }))), undefined);
+    assert.equal(parentOf(decideStart(one, start('x', { kind: 'utility', parent: 's1' }))), 's1');
   });
 
   test('given no supervisor, an instance stands for itself; a supervisor goes down with another one only where it says so', () => {

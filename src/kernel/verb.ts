@@ -101,6 +101,8 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly cares?: boolean;
   /** What is reported where the store cannot even be opened, beside the refusal; for a verb whose answer is a verdict. */
   readonly unopened?: (refusal: Refusal) => JsonObject;
+  /** Whether its text is one value for a script, so that remarks go to standard error. */
+  readonly printsValue?: boolean;
   /** Whether the store is worth a copy afterwards. */
   readonly keepsCopy?: boolean;
   readonly payload?: PayloadRule;
@@ -141,6 +143,8 @@ export interface Verb {
   /** Whether it also runs on what is left of a damaged store. */
   readonly cares: boolean;
   readonly unopened: ((refusal: Refusal) => JsonObject) | undefined;
+  /** Whether its text is one value for a script, so that remarks go to standard error. */
+  readonly printsValue: boolean;
   /** Whether the store is worth a copy afterwards. */
   readonly keepsCopy: boolean;
   readonly payload: PayloadRule | undefined;
@@ -249,6 +253,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     creates: definition.creates ?? false,
     cares: definition.cares ?? 'reads' in does,
     unopened: definition.unopened,
+    printsValue: definition.printsValue ?? false,
     keepsCopy: definition.keepsCopy ?? false,
     access: 'writes' in does ? 'writes' : 'maintains' in does ? 'maintains' : 'reads',
     payload: definition.payload,

@@ -13,6 +13,7 @@ import {
   rmSync,
   unlinkSync,
   writeFileSync,
+  statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { err, ok, type Result } from './result.ts';
@@ -142,9 +143,32 @@ const openTemp = (path: string, mode: number): { readonly temp: string; readonly
 
 /** Creates `folder` with its parents, and syncs the folders that got a new entry, or a power cut would undo them. */
 const createFolders = (folder: string): void => {
-  const first = mkdirSync(folder, { recursive: true });
-  if (first === undefined) return;
-  for (let made = folder; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made));
+  for (const made of makeFolders(folder).toReversed()) syncFolder(dirname(made));
+};
+
+/**
+ * Creates a folder with its parents, and answers those that were created, the outermost first. One by one: `recursive` tries
+ * for ever where the system says of a folder that is there that it is not, as in `/proc`.
+ */
+export const makeFolders = (folder: string, mode?: number): readonly string[] => {
+  const options = mode === undefined ? {} : { mode };
+  const make = (path: string): 'made' | 'there' => {
+    try {
+      mkdirSync(path, options);
+      return 'made';
+    } catch (error) {
+      if (errnoCode(error) === 'EEXIST' && statSync(path, quiet)?.isDirectory() === true) return 'there';
+      throw error;
+    }
+  };
+  try {
+    return make(folder) === 'made' ? [folder] : [];
+  } catch (error) {
+    const parent = dirname(folder);
+    if (errnoCode(error) !== 'ENOENT' || parent === folder) throw error;
+    const made = makeFolders(parent, mode);
+    return make(folder) === 'made' ? [...made, folder] : made;
+  }
 };
 
 const syncFolder = (folder: string): void => {

@@ -1,8 +1,8 @@
-import { copyFileSync, existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Kinds } from '../kernel/kind.ts';
 import type { MirrorRecord, Places, Store } from '../kernel/ports.ts';
-import { createFileAtomic, errnoCode, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
+import { createFileAtomic, errnoCode, makeFolders, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { sha256Bytes } from '../lib/sha256.ts';
 import { planMirror } from './plan.ts';
@@ -121,11 +121,11 @@ const makeFolder = async ({ store, kinds, places }: MirrorWorld, session: string
   if (folder === undefined) throw new Error('a link leads out of the checkout, or a file is where a folder should be');
   if (existsSync(folder)) return [];
   const parent = dirname(folder);
-  mkdirSync(parent, { recursive: true });
+  makeFolders(parent);
   // An empty folder is one that was made here, perhaps by a verb that was interrupted before this line.
   removeStaleTemps(parent);
   if (readdirSync(parent).length === 0) createFileAtomic(join(parent, '.gitignore'), '*\n');
-  mkdirSync(folder, { recursive: true });
+  makeFolders(folder);
   return [];
 };
 

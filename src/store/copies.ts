@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreFailure, type Store } from '../kernel/ports.ts';
-import { errnoCode, fileProblem } from '../lib/atomic-file.ts';
+import { errnoCode, fileProblem, makeFolders } from '../lib/atomic-file.ts';
 import { listCopies, type Copy } from './store-files.ts';
 
 /**
@@ -26,8 +26,11 @@ export const keepCopy = async (store: Store, folder: string, now: string): Promi
   const path = join(folder, `${now.slice(0, 19).replaceAll(':', '')}Z.db`);
   const temporary = `${path}.${process.pid}`;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder, 0o700);
     rmSync(temporary, { force: true });
+    // A copy of what is damaged would sooner or later be the only one.
+    if ((await store.verify()).some(({ isDamage }) => isDamage === true))
+      return 'no copy of the store was kept: it is damaged (stint doctor)';
     if (!(await store.copyTo(temporary))) return undefined;
     chmodSync(temporary, 0o600);
     renameSync(temporary, path);

@@ -3,21 +3,21 @@ import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
 import { flag, sessionFilter } from '../kernel/fields.ts';
 import type { Care, Finding, SessionRow, Store } from '../kernel/ports.ts';
-import { refuse, type Refusal } from '../kernel/refusal.ts';
+import { refuse } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { inspectMirrors } from '../mirror/sync.ts';
 import { importReview } from '../verbs/import-review.ts';
 import { rebuildAll } from './rebuild.ts';
-import { repairHint } from './sqlite/database.ts';
+import { repairHint, wayOut } from './sqlite/database.ts';
 
 export const doctor = defineVerb({
   name: 'doctor',
   summary: 'Verify the store, and bring back what was damaged.',
   details: `Checks the store file itself, every session's hash chain, that rows, views and snapshots are what the events say, and that the mirror files are the newest versions. Without --fix nothing changes. Exits 6 with its findings when something is not as it should be, 14 when the store cannot be used at all.
 
---fix makes projections and mirrors anew where that is enough. Where the file, its log or a chain is damaged, or the store is gone, it makes the store anew: from the pages that can still be read, from the rolling copies (see the guide on recovery), and where neither has anything, from the files of its sessions, which come back closed. Of each session the longest chain of events that holds together is taken, and what is not known of it any more is put on its record. The damaged files are kept beside the store under a name of their own; nothing is deleted. Exits 0 when the store is sound afterwards, and says what is lost for good.`,
+--fix makes projections and mirrors anew where that is enough. Where the file, its log or a chain is damaged, or the store is gone, it makes the store anew: from the pages that can still be read, from the rolling copies (see the guide on recovery), and where neither has anything, from the files of its sessions, which come back closed. Of each session the longest chain of events that holds together is taken, and what was done after a damaged event where it leads to the state that the session is known to have had; what is not known of it any more is put on its record. The damaged files are kept beside the store under a name of their own; nothing is deleted. Exits 0 when the store is sound afterwards, and says what is lost for good.`,
   examples: ['stint doctor', 'stint doctor --json', 'stint doctor --fix'],
   input: v.strictObject({ session: sessionFilter, fix: flag('Bring back what can be brought back.') }),
   cares: true,
@@ -26,7 +26,7 @@ export const doctor = defineVerb({
     store: null,
     sessions: 0,
     events: 0,
-    findings: [{ subject: 'store', problem: refusal.message, fix: fixIn(refusal) }],
+    findings: [{ subject: 'store', problem: refusal.message, fix: fixIn(refusal.hint) }],
   }),
   contradiction: ({ session, fix }) =>
     session !== undefined && fix === true
@@ -138,8 +138,8 @@ const importMirrors = async (world: World): Promise<readonly JsonObject[]> => {
     : [];
 };
 
-/** The command that a refusal suggests; what else it hints at is no command. */
-const fixIn = ({ hint }: Refusal): string | null => (hint?.startsWith('stint ') === true ? hint : null);
+/** The command that is hinted at, where it is one. */
+const fixIn = (hint: string | undefined): string | null => (hint?.startsWith('stint ') === true ? hint : null);
 
 /** The verdict on the store, or on one session of it. */
 const examine = async (world: World, given: string | undefined): Promise<Result<JsonObject, VerbRefusal>> => {
@@ -165,7 +165,7 @@ const examine = async (world: World, given: string | undefined): Promise<Result<
         ...report,
         readable: readable.map(({ key, events, source }) => ({ session: key, events, source })),
       },
-      refusal: { ...damage.refusal, hint: repairHint },
+      refusal: { ...damage.refusal, hint: wayOut(damage.refusal) },
     });
   const { readOnly } = world.store;
   if (readOnly?.code === 'newer-version') return err({ report, refusal: readOnly });
@@ -207,7 +207,12 @@ const findingsOf = async (world: World): Promise<readonly Finding[]> => {
   const { damage } = world.care;
   if (damage !== undefined) {
     return [
-      { subject: world.store.name, problem: damage.refusal.message, fix: repairHint, isDamage: true },
+      {
+        subject: world.store.name,
+        problem: damage.refusal.message,
+        fix: fixIn(wayOut(damage.refusal)),
+        isDamage: true,
+      },
       ...damage.sessions.flatMap(({ key, flaw }) =>
         flaw === null ? [] : [{ subject: key, problem: flaw, fix: null, isDamage: true }],
       ),

@@ -1,8 +1,9 @@
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   createFileAtomic,
   fileProblem,
+  makeFolders,
   readTextFile,
   removeStaleTemps,
   writeFileAtomic,
@@ -119,7 +120,7 @@ export const prepareFolder = (folder: string): Result<void, FileProblem> => {
     const found = statSync(ignore, { throwIfNoEntry: false });
     if (found !== undefined && !found.isFile()) return err({ path: ignore, problem: 'is no file', code: null });
     if ((found?.size ?? 0) > 0) return done;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder, 0o700);
     path = ignore;
     // Not atomic on purpose: two writers write the same, and what a crash leaves empty is written again next time.
     writeFileSync(ignore, '*\n', { mode: 0o600 });

@@ -146,7 +146,12 @@ test('a store is missed where it once was and something of it is left: a copy, i
   assert.equal(refuseMissing(files, undefined), undefined, 'there never was one');
   writeFileSync(join(folder, 'stint-id'), `${id}\n`);
   assert.equal(refuseMissing(files, undefined), undefined, 'nothing of it is left');
-  assert.equal(refuseMissing(files, 4096), undefined, 'it is there');
+  for (const beside of ['stint.db-tip', 'stint.db-wal']) {
+    assert.match(refuseMissing(files, 4096)?.message ?? '', /^The files beside the store .* are gone/);
+    writeFileSync(join(folder, beside), 'x');
+    assert.equal(refuseMissing(files, 4096), undefined, `with ${beside} it is there`);
+    rmSync(join(folder, beside));
+  }
   assert.match(refuseMissing(files, 0)?.message ?? '', /is empty; it was here before. There is no copy of it/);
   mkdirSync(join(folder, 'sessions/2026-03-17-main'), { recursive: true });
   const refusal = refuseMissing(files, undefined);

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { errnoCode, readTextFile, writeFileAtomic } from '../lib/atomic-file.ts';
 
@@ -57,13 +57,34 @@ export const readStoreId = (file: string): string | undefined => {
   return /^[0-9a-f]{32}$/.test(id) ? id : undefined;
 };
 
-/** Why a store cannot be used that once was here and is not any more; undefined where none is missed. */
-export const refuseMissing = (files: StoreFiles, size: number | undefined): Refusal | undefined => {
+/** Why a store cannot be used that once was here and is not any more, or not whole; undefined where nothing is missed. */
+export const refuseMissing = (files: StoreFiles, size: number | undefined): Refusal | undefined =>
+  (size ?? 0) > 0 ? refuseWithoutLog(files) : refuseGone(files, size);
+
+/**
+ * A log that was deleted on its own is missed by what stands in the tip. Where that is gone as well, nothing else would show
+ * that the file is an older state: it is made with the store, and nobody takes it away.
+ */
+const refuseWithoutLog = ({ path, idFile }: StoreFiles): Refusal | undefined => {
+  if (idFile === undefined || existsSync(`${path}-tip`)) return undefined;
+  // An empty one may be that of somebody who only looked.
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return undefined;
+  if (readStoreId(idFile) === undefined) return undefined;
+  return refuse(
+    'damaged',
+    `The files beside the store ${path} are gone, its log ${basename(path)}-wal among them: what is left may be older than what was answered.`,
+    { expected: `${basename(path)}-wal or ${basename(path)}-tip beside it`, hint: 'stint doctor --fix' },
+  );
+};
+
+const refuseGone = (files: StoreFiles, size: number | undefined): Refusal | undefined => {
   const { path, idFile, traces } = files;
   const id = idFile === undefined ? undefined : readStoreId(idFile);
+  // A link that leads nowhere is told of by whoever opens the store: what it names may come back.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) return undefined;
   // A log that was left behind is told of by whoever opens the store.
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  if (id === undefined || (size ?? 0) > 0 || log > 0) return undefined;
+  if (id === undefined || log > 0) return undefined;
   const folder = copiesFolder(files, id);
   const [copy] = folder === undefined ? [] : listCopies(folder);
   // Where nothing is left that could be brought back, a new one is as good.

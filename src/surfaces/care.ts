@@ -6,13 +6,9 @@ import { ok, type Result } from '../lib/result.ts';
 import { keepCopy } from '../store/copies.ts';
 import { prepareFolder } from '../store/place.ts';
 import { refuseFolder } from '../store/places.ts';
-import {
-  describeRemains,
-  gatherRemains,
-  isDamagedStore,
-  openRemains as openRemainsStore,
-  repairStore,
-} from '../store/repair.ts';
+import { describeRemains, isDamagedStore, openRemains as openRemainsStore, repairStore } from '../store/repair.ts';
+import { gatherRemains } from '../store/remains.ts';
+import { wayOut } from '../store/sqlite/database.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { keepStoreId } from '../store/store-files.ts';
 import { isFull, survey, type Location, type Workplace } from './world.ts';
@@ -31,7 +27,7 @@ export const remainsOf = <Place extends Omit<Workplace, 'store' | 'damage'>>(
   place: Place,
   refusal: Refusal,
 ): Place & Pick<Workplace, 'store' | 'damage'> => {
-  const remains = gatherRemains(place.files);
+  const remains = gatherRemains(place.files, place.kinds);
   return {
     ...place,
     store: openRemainsStore(remains, place.kinds, place.files.path, refusal, place.now()),
@@ -47,7 +43,7 @@ export const warningOf = ({ refusal, sessions, lost }: Damage): string => {
     ...(flawed === 0 ? [] : [`${flawed} of them not whole`]),
     ...(lost.length === 0 ? [] : [`${lost.length} lost`]),
   ];
-  const way = isFull(refusal) ? '' : '; to bring it back: stint doctor --fix';
+  const way = isFull(refusal) ? '' : `; to bring it back: ${wayOut(refusal)}`;
   return `${refusal.message} This is what can be read of it (${parts.join(', ')})${way}`;
 };
 

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
 import { StoreFailure, type Caller, type Damage, type Places, type Store } from '../kernel/ports.ts';
@@ -73,7 +73,7 @@ export const openWorkplace = (
   if (!surveyed.ok) return surveyed;
   const { files: storeFiles, kinds, exists, size, folder } = surveyed.value;
   // A store that was here once and is gone is not begun anew over what is left of it.
-  const gone = (size ?? 0) > 0 ? undefined : refuseMissing(storeFiles, size);
+  const gone = refuseMissing(storeFiles, size);
   if (gone !== undefined) return err(gone);
   if (location.store === undefined) {
     const prepared = missing === 'make' ? prepareFolder(folder) : ok(undefined);
@@ -108,12 +108,13 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
   const freshId = (): string => ulid(Date.parse(location.now()));
   const places = createPlaces(checkout.value, freshId);
   if (!places.ok) return places;
-  const path = storePath(location.store, cwd, storeFolder);
-  if (!path.ok) return path;
-  const size = statSync(path.value, { throwIfNoEntry: false })?.size;
+  const named = storePath(location.store, cwd, storeFolder);
+  if (!named.ok) return named;
+  const path = linkedPath(named.value);
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
   return ok({
     files: {
-      path: path.value,
+      path,
       idFile: location.store === undefined ? `${commonDir ?? storeFolder}/stint-id` : undefined,
       get copies() {
         return location.copies;
@@ -148,6 +149,10 @@ const storePath = (named: string | undefined, cwd: string, folder: string): Resu
     return err(refuseFolder(fileProblem(path, error)));
   }
 };
+
+/** What a link leads to: SQLite keeps the log beside that, and so does everything else that belongs to the store. */
+const linkedPath = (path: string): string =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true && existsSync(path) ? realpathSync(path) : path;
 
 /** How one call is to be treated. */
 export interface CallOptions {
@@ -205,7 +210,8 @@ export const runVerb = async (
     return isEmpty && verb.access === 'reads' ? result : runVerb(left, verb, call, payload, options);
   }
   const { answer, sessions } = result.value;
-  const warnings = store.readOnly === undefined ? [...(await lookAfterMirrors(world, sessions))] : [];
+  const looksAfter = store.readOnly === undefined && !caller.dryRun;
+  const warnings = looksAfter ? [...(await lookAfterMirrors(world, sessions))] : [];
   if (damage !== undefined && verb.access === 'reads') warnings.push((await import('./care.ts')).warningOf(damage));
   if (verb.keepsCopy && !caller.dryRun) {
     const warning = await (await import('./care.ts')).keepCopyOf(workplace);

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
-import { objectAt, objectsAt, table, textAt } from '../kernel/answer.ts';
+import { flawText, objectAt, objectsAt, table, textAt } from '../kernel/answer.ts';
 import { optionalCount, sessionField } from '../kernel/fields.ts';
 import { eventToJson } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
@@ -28,20 +28,24 @@ export const log = defineVerb({
         session: row.value.key,
         session_id: row.value.name,
         total: row.value.seq,
+        ...(row.value.flaw === null ? {} : { flaw: row.value.flaw }),
         events: events.map(eventToJson),
       });
     },
   },
   text: (answer) =>
-    table(
-      objectsAt(answer, 'events').map((event) => [
-        textAt(event, 'seq'),
-        textAt(event, 'at'),
-        textAt(event, 'type'),
-        textAt(event, 'actor'),
-        dataText(objectAt(event, 'data')),
-      ]),
-    ),
+    [
+      table(
+        objectsAt(answer, 'events').map((event) => [
+          textAt(event, 'seq'),
+          textAt(event, 'at'),
+          textAt(event, 'type'),
+          textAt(event, 'actor'),
+          dataText(objectAt(event, 'data')),
+        ]),
+      ),
+      ...flawText(answer),
+    ].join('\n'),
 });
 
 /** The short fields of an event's data, in one line. */

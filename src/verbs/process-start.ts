@@ -23,6 +23,7 @@ export const processStart = defineVerb({
   aliases: [
     { name: 'session start-instance', flags: { workflow: 'session' }, sets: { kind: 'instance' }, prints: 'id' },
   ],
+  printsValue: true,
   input: v.strictObject({
     kind: choice(processKinds, 'What it is'),
     role: optionalName('What it does in this work, for example reviewer.'),
@@ -32,8 +33,8 @@ export const processStart = defineVerb({
     vendor: optionalName('Whose agent it is, for example claude-code.'),
     model: optionalName('The model that answers.'),
     phase: optionalName('The phase or step that it works on.'),
-    pid: optionalCount('The pid of the running program on this machine.'),
-    parent: optionalText('The id of its supervisor. Default: the newest one that runs.'),
+    pid: optionalCount('The pid of the running program on this machine.', 1, 2 ** 31 - 1),
+    parent: optionalText('The id of its supervisor. Default, for an instance: the newest one that runs.'),
     note: optionalText('A remark.'),
     session: sessionField,
   }),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { findKind, resolve } from '../kernel/address.ts';
-import { durationText, objectsAt, table, textAt } from '../kernel/answer.ts';
+import { durationText, flawText, objectsAt, table, textAt } from '../kernel/answer.ts';
 import { sessionField } from '../kernel/fields.ts';
 import { spansOf } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
@@ -25,19 +25,23 @@ export const timeline = defineVerb({
       return ok({
         session: key,
         session_id: row.value.name,
+        ...(row.value.flaw === null ? {} : { flaw: row.value.flaw }),
         spans: spans.map((span) => ({ ...span })),
         total_ms: spans.reduce((total, span) => total + span.ms, 0),
       });
     },
   },
   text: (answer) =>
-    table([
-      ['FROM', 'TIME', 'POSITION'],
-      ...objectsAt(answer, 'spans').map((span) => [
-        textAt(span, 'from'),
-        durationText(Number(span['ms'])),
-        `${textAt(span, 'position')}${span['to'] === null ? ' (now)' : ''}`,
+    [
+      table([
+        ['FROM', 'TIME', 'POSITION'],
+        ...objectsAt(answer, 'spans').map((span) => [
+          textAt(span, 'from'),
+          durationText(Number(span['ms'])),
+          `${textAt(span, 'position')}${span['to'] === null ? ' (now)' : ''}`,
+        ]),
+        ['', durationText(Number(answer['total_ms'])), 'total'],
       ]),
-      ['', durationText(Number(answer['total_ms'])), 'total'],
-    ]),
+      ...flawText(answer),
+    ].join('\n'),
 });

@@ -314,6 +314,10 @@ export const roomHint = 'make room and run the same command again';
 /** What helps against damage. */
 export const repairHint = 'stint doctor --fix';
 
+/** What to try where that is refused: a repair, unless it says that something else is in its way. */
+export const wayOut = ({ hint }: Refusal): string =>
+  hint === undefined || hint.startsWith('stint ') ? repairHint : hint;
+
 /** The refusal of a store whose file cannot be what was written. */
 export const refuseDamaged = (path: string, problem: string): Refusal =>
   refuse('damaged', `The store ${path} is damaged: ${problem}.`, { hint: repairHint });

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
@@ -13,6 +14,9 @@ export const readTables = (
   path: string,
   names: readonly string[],
 ): Result<Readonly<Record<string, readonly JsonObject[]>>, Refusal> => {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
+    return err(refuse('damaged', `The database ${path} is no file.`, { expected: 'a SQLite database' }));
+  }
   try {
     const copy = privateCopy(path);
     const database = openDatabase(copy.path, { readOnly: false });

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { errnoCode } from '../../lib/atomic-file.ts';
 
 /**
@@ -12,7 +12,8 @@ const descriptorOf = (path: string): number => {
   const known = descriptors.get(path);
   const found = statSync(path);
   if (known !== undefined && fstatSync(known).ino === found.ino) return known;
-  const fresh = openSync(path, 'r');
+  // Without waiting: a pipe that lies in the place of a file would do that for ever.
+  const fresh = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   descriptors.set(path, fresh);
   return fresh;
 };

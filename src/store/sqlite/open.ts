@@ -54,7 +54,10 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
   const unsafe =
     options.anyFileSystem === true ? undefined : refuseFileSystem(dirname(path), options.mounts ?? systemMounts);
   if (unsafe !== undefined) throw new StoreFailure(unsafe);
-  const size = sizeOf(path);
+  const there = statSync(path, { throwIfNoEntry: false });
+  const size = there?.size;
+  const noFile = there?.isFile() === true ? undefined : refuseNoFile(path);
+  if (noFile !== undefined) throw new StoreFailure(noFile);
   // SQLite would take an empty or missing file for a new database, and throw away the log beside it. While a store is made
   // the file is filled before its log is, so that a second look at it tells.
   if ((size ?? 0) === 0 && (sizeOf(`${path}-wal`) ?? 0) > 0 && (sizeOf(path) ?? 0) === 0) {
@@ -74,14 +77,8 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
     );
   }
   if (size === undefined) {
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true && !existsSync(path)) {
-      throw new StoreFailure(
-        refuse('damaged', `The store ${path} is a link to nothing.`, {
-          hint: 'remove the link, or put back what it names',
-        }),
-      );
-    }
-    if (!options.create) return openMemory();
+    // A repair may have put it there since.
+    if (!options.create) return sizeOf(path) === undefined ? openMemory() : openFile(path, options);
     const folder = dirname(path);
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
       throw new StoreFailure(
@@ -90,7 +87,7 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
     }
     if (!mayWrite(folder)) throw new StoreFailure(refuseReadOnly(path));
     // Made with its mode before SQLite opens it, which gives its companions the same mode.
-    closeSync(openSync(path, 'a', 0o600));
+    makeFile(path);
   } else if (!mayWrite(path) || !mayWrite(dirname(path))) {
     return { ...openReadOnly(path), readOnly: refuseReadOnly(path) };
   }
@@ -116,8 +113,39 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
     migrate(database);
     // A file without its log is then at least a store that knows what it is.
     database.emptyLog();
+    keepTip(path, new Map(), false);
   }
   return { database, readOnly: undefined, isRaised: version > 0 && version < schemaVersion };
+};
+
+/** Why what lies there can be no store; undefined where there is a file, or nothing. Opening a pipe could wait for ever. */
+export const refuseNoFile = (path: string): Refusal | undefined => {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  const end = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || end?.isFile() === true) return undefined;
+  return end === undefined
+    ? refuse('damaged', `The store ${path} is a link to nothing.`, {
+        hint: 'remove the link, or put back what it names',
+      })
+    : refuse('damaged', `The store ${path} is no file.`, {
+        expected: 'the file of a store',
+        hint: 'take it away, or name another file with --store',
+      });
+};
+
+const makeFile = (path: string): void => {
+  try {
+    closeSync(openSync(path, 'a', 0o600));
+  } catch (error) {
+    const { problem } = fileProblem(path, error);
+    throw new StoreFailure(
+      refuse('invariant-unmet', `The store ${path} cannot be made: it ${problem}.`, {
+        expected: 'a folder in which this process may make files',
+        hint: 'name another store with --store or STINT_STORE',
+      }),
+      error,
+    );
+  }
 };
 
 /** A store in memory. */

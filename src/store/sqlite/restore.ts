@@ -35,12 +35,13 @@ export interface RestoredSession {
   readonly flaw: string | null;
 }
 
-/** Fills an empty store, in one transaction. What is not known of a session is put on its record. */
+/** Fills an empty store, in one transaction. What is not known of a session is put on its record, or only shown with it. */
 export const fillStore = (
   database: Database,
   kinds: Kinds,
   { identity, sessions, requests, mirrors }: RestoredStore,
   now: string,
+  { onRecord = true } = {},
 ): void =>
   database.write(() => {
     database.run('DELETE FROM meta');
@@ -48,7 +49,7 @@ export const fillStore = (
     database.run('INSERT INTO meta VALUES (?, ?)', 'key', identity.key ?? randomHex(32));
     const all: StoredEvent[] = [];
     for (const { key, events, flaw } of sessions) {
-      const restored = restoreSession(kinds, key, events, flaw, now);
+      const restored = restoreSession(kinds, { key, events, flaw }, onRecord ? now : undefined);
       if (restored === undefined) continue;
       const { session, added } = restored;
       const tail = [...events, ...added]
@@ -82,18 +83,18 @@ export const fillStore = (
     return { commit: true, value: undefined };
   });
 
+/** The session of those events; with a time, what is not known of it becomes an event of then. */
 const restoreSession = (
   kinds: Kinds,
-  key: string,
-  events: readonly StoredEvent[],
-  flaw: string | null,
-  now: string,
+  { key, events, flaw }: RestoredSession,
+  now: string | undefined,
 ): { readonly session: OpenedSession; readonly added: readonly StoredEvent[] } | undefined => {
   const name = key.slice(0, key.indexOf(':'));
   let session: Session = absentSession(kinds.get(name) ?? unknownKind(name), key);
   for (const event of events) session = applyEvent(session, event);
   if (!isOpened(session)) return undefined;
   if (flaw === null) return { session, added: [] };
+  if (now === undefined) return { session: { ...session, common: { ...session.common, flaw } }, added: [] };
   const decided = decideSalvaged(session, flaw);
   if (!decided.ok) throw new Error(decided.error.message);
   const origin = { now, actor: 'stint doctor', place: session.common.place, cause: 'salvage' };

@@ -81,8 +81,11 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
       else if (screen !== undefined)
         print(1, `${screen.frame(answer, { columns: terminal?.columns() ?? Number.POSITIVE_INFINITY, colour })}\n`);
       else if (!line.flags.quiet) {
-        if (line.prints === undefined) printText(withRemarks(line.verb.text(answer), answer), surroundings.colour);
-        else printText(textAt(answer, line.prints), surroundings.colour);
+        const text = line.prints === undefined ? line.verb.text(answer) : textAt(answer, line.prints);
+        const remarks = remarksOn(answer);
+        const isValue = line.verb.printsValue || line.prints !== undefined;
+        printText([text, ...(isValue ? [] : remarks)].join('\n'), surroundings.colour);
+        for (const remark of isValue ? remarks : []) print(2, `stint: ${stripControls(remark)}\n`);
       }
       return 0;
     }
@@ -231,10 +234,10 @@ const checkCall = (
   return undefined;
 };
 
-const withRemarks = (text: string, answer: JsonObject): string => {
+/** What is to be said about an answer beside its text. */
+const remarksOn = (answer: JsonObject): readonly string[] => {
   const { redacted, notes, dry_run: dryRun, replayed } = answer;
   return [
-    text,
     ...(typeof redacted === 'object' && redacted !== null
       ? [
           `redacted: ${Object.entries(redacted)
@@ -245,7 +248,7 @@ const withRemarks = (text: string, answer: JsonObject): string => {
     ...(Array.isArray(notes) ? notes.map((note) => `note: ${String(note)}`) : []),
     ...(dryRun === true ? ['dry run: nothing was changed'] : []),
     ...(replayed === true ? ['this request was carried out before: this is what was answered then'] : []),
-  ].join('\n');
+  ];
 };
 
 const refused = ({ refusal, report }: VerbRefusal, json: boolean, verb?: Verb): number => {

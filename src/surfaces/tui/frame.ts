@@ -101,6 +101,7 @@ const sessionLines = (session: JsonObject, columns: number): readonly Line[] => 
     ...processLines(workersOf(session, undefined)),
     blank,
     ...resultLines(session),
+    ...labelled('flaw', textAt(session, 'flaw')),
     ...labelled('missing', textsAt(session, 'missing').join('; ')),
     ...labelled('read only', textAt(session, 'read_only')),
     ...labelled('then', textAt(next, 'text')),

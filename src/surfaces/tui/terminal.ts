@@ -1,7 +1,7 @@
 import { print } from '../cli/output.ts';
 
 /** What a person or the system says to a program that is being watched. */
-export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGTSTP' | 'SIGCONT';
+export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGTSTP' | 'SIGCONT';
 
 /** A terminal, and the clock beside it. What begins something answers how to end it. */
 export interface Terminal {
@@ -16,7 +16,7 @@ export interface Terminal {
   readonly suspend: () => void;
 }
 
-const signals: readonly Signal[] = ['SIGINT', 'SIGTERM', 'SIGTSTP', 'SIGCONT'];
+const signals: readonly Signal[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGTSTP', 'SIGCONT'];
 
 /** The terminal that standard output is; undefined where it is none. */
 export const openTerminal = (): Terminal | undefined => {

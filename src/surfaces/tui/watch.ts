@@ -93,6 +93,8 @@ export const watch = async ({ ask, screen, terminal, colour }: Watched): Promise
             return end(() => resolve(ok(130)));
           case 'SIGTERM':
             return end(() => resolve(ok(143)));
+          case 'SIGHUP':
+            return end(() => resolve(ok(129)));
           case 'SIGTSTP':
             painter.leave();
             return terminal.suspend();

@@ -60,8 +60,8 @@ test('a whole store is salvaged whole: from its log, its file, and both', async 
       salvaged.mirrors.map(({ path, stamp }) => [path, stamp]),
       salvageStore(written.byState.both).mirrors.map(({ path, stamp }) => [path, stamp]),
     );
-    for (const { events, lost, expected, agrees, certain, strays } of salvaged.sessions)
-      assert.deepEqual([lost, expected, agrees, certain, strays], [null, events.length, true, true, 0]);
+    for (const { events, lost, row, agrees, certain, behind } of salvaged.sessions)
+      assert.deepEqual([lost, row?.seq, agrees, certain, behind], [null, events.length, true, true, []]);
   }
   const database = new DatabaseSync(written.path);
   const plain = (sql: string) =>
@@ -223,7 +223,7 @@ const overwrite = (files: StoreFiles, text: string, other: string): StoreFiles =
   return { ...files, database };
 };
 
-test('the events end before one that is damaged, and what lies behind it is counted', async (t) => {
+test('the events end before one that is damaged, and what lies behind it is verified with the hash that it has', async (t) => {
   const files = await smallStore(t);
   const [whole] = salvageStore(files).sessions;
   assert.ok(whole?.certain === true && whole.events.length > 8);
@@ -234,10 +234,10 @@ test('the events end before one that is damaged, and what lies behind it is coun
     key: whole.key,
     events: whole.events.slice(0, seq - 1),
     lost: { fromSeq: seq, reason: `event ${seq} differs from its hash` },
-    expected: whole.events.length,
+    behind: whole.events.slice(seq).map((event, index) => ({ event, previous: whole.events[seq + index - 1]?.hash })),
+    row: whole.row,
     agrees: null,
     certain: false,
-    strays: whole.events.length - seq + 1,
   });
 });
 
@@ -284,7 +284,7 @@ test('a session is not certain where its newest row is damaged, or its row tells
   const { hash = '', seq = 0 } = session?.events.at(-1) ?? {};
   for (let place = newest.indexOf(hash); place >= 0; place = newest.indexOf(hash, place + 1)) newest.write('?', place);
   const [shorter] = salvageStore({ database, log: newest }).sessions;
-  assert.deepEqual([shorter?.events.length, shorter?.expected, shorter?.agrees], [seq - 1, seq - 1, true]);
+  assert.deepEqual([shorter?.events.length, shorter?.row?.seq, shorter?.agrees], [seq - 1, seq - 1, true]);
   assert.deepEqual([shorter?.certain, shorter?.lost?.fromSeq], [false, seq]);
 });
 

@@ -17,7 +17,7 @@ export interface Salvaged {
   readonly named: readonly string[];
   /** Those whose shape is right; nothing proves what they say. Some may be older than the store would remember. */
   readonly requests: readonly StoredRequest[];
-  /** Those of the verified events, in the order in which they were recorded. Nothing proves them. */
+  /** In the order in which they were recorded. Nothing proves them. */
   readonly mirrors: readonly SalvagedMirror[];
   readonly log: LogState;
 }
@@ -29,14 +29,20 @@ export interface SalvagedSession {
   readonly events: readonly StoredEvent[];
   /** Where the events end before their time, and why; null where nothing says that there were more. */
   readonly lost: { readonly fromSeq: number; readonly reason: string } | null;
-  /** How many events the newest intact row counts; null without such a row. */
-  readonly expected: number | null;
+  /** The events behind a gap that were verified, in their order. */
+  readonly behind: readonly Link[];
+  /** What the newest intact row says; null without such a row. */
+  readonly row: FoundRow | null;
   /** Whether that row and the event of its seq have the same hash; null where one of them is not there. */
   readonly agrees: boolean | null;
   /** The events end where the newest row ends, which is intact. */
   readonly certain: boolean;
-  /** How many seqs there are traces of behind the events. */
-  readonly strays: number;
+}
+
+/** An event, and the hash of the one before it that it was verified with. */
+export interface Link {
+  readonly event: StoredEvent;
+  readonly previous: string;
 }
 
 /** A mirror as it was recorded. */
@@ -54,16 +60,13 @@ export const salvageStore = (files: { readonly database: Uint8Array; readonly lo
     found.eventsByKey.delete(key);
     return session;
   });
-  const lengthByKey = new Map(sessions.map(({ key, events }) => [key, events.length]));
+  const keys = new Set(sessions.map(({ key }) => key));
   return {
     identity: { id: mostFrequent(found.meta.id), key: mostFrequent(found.meta.key) },
     sessions,
-    named: namedInIndexes(pages).filter((key) => !lengthByKey.has(key)),
+    named: namedInIndexes(pages).filter((key) => !keys.has(key)),
     requests: [...found.requestById.values()],
-    mirrors: [...found.mirrorById]
-      .toSorted(([a], [b]) => a - b)
-      .map(([, mirror]) => mirror)
-      .filter(({ session, source }) => source <= (lengthByKey.get(session) ?? 0)),
+    mirrors: [...found.mirrorById].toSorted(([a], [b]) => a - b).map(([, mirror]) => mirror),
     log: pages.log.state,
   };
 };
@@ -205,10 +208,8 @@ const named = <Table extends Shape>(shape: Table, values: readonly Value[]): Nam
 
 type FoundEvent = Omit<Named<typeof shapes.event>, 'id' | 'session' | 'lifecycle'>;
 
-/** The newest row of a session whose checksum holds. */
-interface FoundRow {
-  readonly seq: number;
-  readonly hash: string;
+/** Of the newest row of a session whose checksum holds: how many events it counts, and where they led. */
+export interface FoundRow extends Pick<StoredSession, 'seq' | 'hash' | 'status' | 'outcome' | 'position' | 'revision'> {
   readonly rowid: number | bigint;
 }
 
@@ -336,10 +337,11 @@ const rowToStored = (row: Named<typeof shapes.session>, later: readonly (Value |
 const textOrNull = (value: Value | undefined): string | null => (typeof value === 'string' ? value : null);
 
 const addRow = ({ rowByKey, damagedByRowid }: Found, rowid: number | bigint, stored: StoredSession): void => {
-  const { key, seq, hash } = stored;
+  const { key, seq, hash, status, outcome, position, revision } = stored;
   if (!isUndamaged(stored)) damagedByRowid.set(rowid, Math.max(seq, damagedByRowid.get(rowid) ?? 0));
   // Sessions only grow, so that the highest seq is the newest row, wherever it was found.
-  else if (seq > (rowByKey.get(key)?.seq ?? 0)) rowByKey.set(key, { seq, hash, rowid });
+  else if (seq > (rowByKey.get(key)?.seq ?? 0))
+    rowByKey.set(key, { seq, hash, status, outcome, position, revision, rowid });
 };
 
 const salvageSession = (key: string, { eventsByKey, rowByKey, damagedByRowid }: Found): SalvagedSession => {
@@ -347,21 +349,21 @@ const salvageSession = (key: string, { eventsByKey, rowByKey, damagedByRowid }: 
   const row = rowByKey.get(key);
   const events = walk(key, bySeq, row);
   const next = events.length + 1;
-  const strays = bySeq.keys().reduce((sum, seq) => (seq >= next ? sum + 1 : sum), 0);
+  const hasMore = bySeq.keys().some((seq) => seq >= next);
   const ofRow = row === undefined ? undefined : events[row.seq - 1];
   const agrees = row === undefined || ofRow === undefined ? null : ofRow.hash === row.hash;
   const isNewest = row !== undefined && (damagedByRowid.get(row.rowid) ?? 0) <= row.seq;
   const certain = isNewest && agrees === true && row.seq === events.length;
-  const isShort = events.length === 0 || (row !== undefined && row.seq > events.length) || (strays > 0 && !certain);
+  const isShort = events.length === 0 || (row !== undefined && row.seq > events.length) || (hasMore && !certain);
   const reason = bySeq.has(next) ? `event ${next} differs from its hash` : `event ${next} is missing`;
   return {
     key,
     events,
     lost: isShort ? { fromSeq: next, reason } : null,
-    expected: row?.seq ?? null,
+    behind: hasMore ? walkBehind(key, bySeq, row, next) : [],
+    row: row ?? null,
     agrees,
     certain,
-    strays,
   };
 };
 
@@ -379,6 +381,28 @@ const walk = (
     if (event === undefined) return events;
     events.push(event);
   }
+};
+
+/** The events from a seq on that can be verified with a hash that was stored before them, over all gaps. */
+const walkBehind = (
+  key: string,
+  bySeq: ReadonlyMap<number, readonly FoundEvent[]>,
+  row: FoundRow | undefined,
+  from: number,
+): readonly Link[] => {
+  const links: Link[] = [];
+  for (const seq of [...bySeq.keys()].filter((one) => one > from).toSorted((a, b) => a - b)) {
+    const known = row?.seq === seq ? row.hash : undefined;
+    const last = links.at(-1)?.event;
+    const stored = (bySeq.get(seq - 1) ?? []).map(({ hash }) => hash);
+    for (const previous of last?.seq === seq - 1 ? [last.hash, ...stored] : stored) {
+      const event = choose(key, bySeq.get(seq) ?? [], bySeq.get(seq + 1) ?? [], previous, known);
+      if (event === undefined) continue;
+      links.push({ event, previous });
+      break;
+    }
+  }
+  return links;
 };
 
 /** The event that follows a hash, if one of its candidates does. */

@@ -5,10 +5,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { filesOf, fillStore, folderFor, must, putFiles, type StoreFiles } from '../../test/support/salvage.ts';
 import { openStint } from '../index.ts';
-import { gatherRemains, type Remains } from './repair.ts';
+import type { StoredEvent } from '../kernel/event.ts';
+import { kinds } from '../kinds/registry.gen.ts';
+import { gatherRemains, type Remains } from './remains.ts';
 import { salvageStore } from './sqlite/salvage/events.ts';
 
 const key = 'review:s-00';
+
+const kindsByName = new Map(kinds.map((kind) => [kind.name, kind]));
 
 /** A store of one review as it was after so many further remarks, each time. */
 const statesOf = async (context: TestContext, ...remarks: readonly number[]): Promise<readonly StoreFiles[]> => {
@@ -49,7 +53,10 @@ const gather = (
   mkdirSync(join(folder, 'copies', id), { recursive: true });
   for (const [time, files] of Object.entries(copies))
     putFiles(join(folder, 'copies', id, `2026-03-17T${time}Z.db`), files);
-  return gatherRemains({ path, idFile: join(folder, 'stint-id'), copies: join(folder, 'copies'), traces: () => [] });
+  return gatherRemains(
+    { path, idFile: join(folder, 'stint-id'), copies: join(folder, 'copies'), traces: () => [] },
+    kindsByName,
+  );
 };
 
 const nothing: StoreFiles = { database: new Uint8Array(), log: new Uint8Array() };
@@ -93,15 +100,59 @@ test('where events are missing in the store, a copy that goes on from there is t
   const events = lastOf(gather(context, state))?.events ?? 0;
   const cut = edited(context, state, `DELETE FROM event WHERE seq = ${events - 2}`);
   assert.deepEqual(lastOf(gather(context, cut)), {
-    events: events - 3,
+    events,
     source: 'store',
-    flaw: `the events from ${events - 2} to ${events} are lost`,
+    // The one behind is there, and nothing says what it was chained to.
+    flaw: `the events from ${events - 2} to ${events - 1} are lost`,
   });
   const remains = gather(context, cut, { copies: { '090000': state } });
   assert.deepEqual(lastOf(remains), { events, source: 'copy', flaw: null });
   assert.equal(remains.copy, '2026-03-17T09:00:00.000Z');
   const one = edited(context, state, `DELETE FROM event WHERE seq = ${events}`);
   assert.equal(lastOf(gather(context, one))?.flaw, `event ${events} is lost`);
+});
+
+test('whichever event is damaged, what was noted and done behind it is kept, and the state is what it was or told as shorter', async (context) => {
+  const { stint, path } = await fillStore(folderFor(context), 1);
+  await must(stint, 'process start', { kind: 'supervisor', session: 's-00' });
+  await must(stint, 'begin', { kind: 'review', name: 's-00' });
+  await must(stint, 'finish', { session: 's-00', abort: true, reason: 'enough' });
+  await must(stint, 'note', { session: 's-00', text: 'the last word' });
+  await stint.close();
+  const state = filesOf(path);
+  const [whole] = gather(context, state).sessions;
+  assert.ok(whole !== undefined && whole.events.length > 15);
+  let kept = 0;
+  for (const { seq, type } of whole.events) {
+    const harmed = edited(context, state, `UPDATE event SET data = '{"x":1}' WHERE seq = ${seq}`);
+    const [session] = gather(context, harmed).sessions;
+    if (seq === 1) {
+      assert.equal(session, undefined, 'nothing is known of a session without its beginning');
+      continue;
+    }
+    assert.ok(session !== undefined, type);
+    assert.deepEqual(session.events.slice(0, seq - 1), whole.events.slice(0, seq - 1));
+    if (session.events.length === whole.events.length) {
+      kept += 1;
+      assert.equal(session.flaw, `event ${seq} is lost`);
+      const facts = (events: readonly StoredEvent[]) => events.map(({ hash: _hash, ...fact }) => fact);
+      assert.deepEqual(facts(session.events.slice(seq)), facts(whole.events.slice(seq)));
+      assert.equal(session.events[seq - 1]?.type, 'Salvaged');
+    } else {
+      assert.equal(session.events.length, seq - 1);
+      assert.match(session.flaw ?? '', new RegExp(`^the events from ${seq} to|^event ${seq} is lost`));
+    }
+  }
+  assert.ok(kept > whole.events.length / 2, `${kept} of ${whole.events.length}`);
+  const note = whole.events.findIndex(({ type }) => type === 'Noted') + 1;
+  const older = edited(context, state, `DELETE FROM event WHERE seq > ${note + 1}`);
+  const harmed = edited(context, state, `UPDATE event SET data = '{"x":1}' WHERE seq = ${note}`);
+  const joined = gather(context, harmed, { copies: { '090000': older } }).sessions[0];
+  assert.deepEqual(
+    [joined?.flaw, joined?.events],
+    [null, whole.events],
+    'a copy and what follows it here are one history',
+  );
 });
 
 test('a copy of a history that was given up does not take the place of the one that went on', async (context) => {
@@ -176,9 +227,9 @@ test('a repair that was interrupted is gone on with: what it had put aside count
   mkdirSync(aside);
   putFiles(join(aside, 'stint.db'), state);
   const files = { path, idFile: undefined, copies: undefined, traces: () => [] };
-  assert.equal(gatherRemains(files).sessions.length, 0);
+  assert.equal(gatherRemains(files, kindsByName).sessions.length, 0);
   writeFileSync(join(aside, 'stint.db.unfinished'), '');
-  assert.equal(gatherRemains(files).sessions.length, 1);
+  assert.equal(gatherRemains(files, kindsByName).sessions.length, 1);
 });
 
 test('requests and mirrors come along, the newest version of a mirror last', async (context) => {
