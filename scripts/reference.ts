@@ -8,6 +8,8 @@ import { dirname, join } from 'node:path';
 import { textAt } from '../src/kernel/answer.ts';
 import { kernelEvents, isLifecycle, type NewEvent, type StoredEvent } from '../src/kernel/event.ts';
 import type { Kind, KindCommand } from '../src/kernel/kind.ts';
+import type { LeaseFacts } from '../src/kernel/lease.ts';
+import { decideClaim, decideRelease, ttl } from '../src/kernel/lease-rules.ts';
 import { decideBegin, decideCommand, decideFinish, decideNote, decideSalvaged } from '../src/kernel/lifecycle.ts';
 import { decideImport } from '../src/kernel/history.ts';
 import { decideBind, decideEnd, decideStart, type ProcessStart } from '../src/kernel/process-rules.ts';
@@ -134,7 +136,7 @@ const exitCodesPage = (): readonly string[] => [
       isRefusal(name) && refuse(name, '').retryable ? 'yes' : '',
     ]),
   ),
-  'The codes 10 (`lease`), 11 (`untrusted`) and 12 (`policy`) are reserved: no verb of this version gives them.',
+  'The codes 11 (`untrusted`) and 12 (`policy`) are reserved: no verb of this version gives them.',
   '## Refusals as JSON',
   'With `--json` a refusal is one document on standard output, and nothing is said on standard error:',
   fence('json', JSON.stringify({ schema_version: 1, error: refusalToJson(createShownRefusal()) }, null, 2)),
@@ -390,10 +392,34 @@ const showOthers = (kind: Kind): void => {
   const bound = append(started, decideBind(process, 'conversation'));
   append(bound, decideEnd(process, [], { outcome: 'crashed', exitCode: 137, note: 'out of memory' }));
   append(bound, decideEnd(process, [], { outcome: 'done', exitCode: null, note: null }));
+  showLeases(bound);
   append(bound, decideSalvaged(bound, 'events from 9 on were lost'));
   const from = { source: 'ocr', taken: 1, branch: 'main', worktree: 'main' };
   append(bound, decideImport(bound, [], { ...from, problems: [], files: [] }));
   append(bound, decideImport(bound, [], { ...from, problems: ['a problem'], files: ['final.md'] }));
+};
+
+/** A lease that is claimed, by others as well, and given back. */
+const showLeases = (session: OpenedSession): void => {
+  const holder = { actor: 'ana', agent: 'conversation', host: 'desk', user: 'ana', place: 'here', worktree: 'main' };
+  const other = { ...holder, actor: 'bob', agent: null };
+  const sign = { process: 'p', host: 'desk', hostId: 'a.b.c', pid: 4711, pidStart: '1' };
+  const wish = { holder, purpose: 'purpose', ttl: ttl.usual, sign };
+  const factsOf = ({ common }: OpenedSession): LeaseFacts => ({
+    key: common.key,
+    claim: common.lease,
+    token: common.token,
+    renewal: undefined,
+    now: '2026-03-17T14:30:22.000Z',
+    observe: () => 'unknown',
+    shown: undefined,
+  });
+  const eventsOf = (made: Result<{ readonly events: readonly NewEvent[] }, Refusal>) =>
+    made.ok ? { ok: true as const, value: made.value.events } : made;
+  const held = append(session, eventsOf(decideClaim(factsOf(session), wish, { takeOver: false })));
+  const plain = { ...wish, holder: other, purpose: null, sign: null };
+  const taken = append(held, eventsOf(decideClaim(factsOf(held), plain, { takeOver: true })));
+  append(taken, eventsOf(decideRelease(factsOf(taken), other, { takeOver: false })));
 };
 
 const decideFirst = (kind: Kind): Result<readonly NewEvent[], Refusal> =>
@@ -470,6 +496,11 @@ const variables: readonly (readonly [string, string])[] = [
   ['STINT_SESSION', 'The session that is meant where --session is not given.'],
   ['STINT_ACTOR', 'Who acts. Default: the agent that runs this, else user@host. The flag is --actor.'],
   ['STINT_PROCESS', 'The id of the process that acts, as process start answered it. The flag is --process.'],
+  ['STINT_LEASE_TOKEN', 'The token of the lease that the caller holds. The flag is --lease-token.'],
+  [
+    'STINT_AGENT_SESSION',
+    "The id of the agent's own conversation: two of them are two holders of leases. Default: the id that the agent gives, see below.",
+  ],
   [
     'STINT_UNSAFE_FILE_SYSTEM',
     'allow: takes a store where file locks and shared memory do not hold between machines (NFS, SMB, Windows drives in the subsystem). Two machines at once would damage it.',

@@ -1,8 +1,9 @@
-import { hostname, userInfo } from 'node:os';
+import { hostname } from 'node:os';
 import { fstatSync } from 'node:fs';
 import { kinds, kindVerbs } from './kinds/registry.gen.ts';
 import { OutputFailure } from './surfaces/cli/output.ts';
 import { runCommandLine } from './surfaces/cli/run.ts';
+import { userName } from './surfaces/world.ts';
 import { everyday } from './verbs/everyday.gen.ts';
 import { version } from './version.gen.ts';
 
@@ -30,12 +31,14 @@ const actor = (): string => {
 
 const user = (): string => {
   const named = env['USER'] ?? env['LOGNAME'] ?? env['USERNAME'];
-  if (named !== undefined && named !== '') return named;
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid-${process.getuid?.() ?? 'unknown'}`;
-  }
+  return named !== undefined && named !== '' ? named : userName();
+};
+
+/** The id of the agent's own conversation. */
+const conversation = (): string | undefined => {
+  const ids = ['STINT_AGENT_SESSION', ...agents.flatMap(({ id }) => id ?? [])];
+  const found = ids.map((id) => env[id]).find((value) => value !== undefined && value !== '');
+  return found === undefined ? undefined : clean(found);
 };
 
 const cwd = (): string | undefined => {
@@ -74,6 +77,8 @@ const main = async (): Promise<void> => {
       version,
       now,
       actor,
+      user,
+      agent: conversation(),
       colour: fstatSync(1).isCharacterDevice() && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
       terminal: async () => (await import('./surfaces/tui/terminal.ts')).openTerminal(),
     }),

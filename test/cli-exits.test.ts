@@ -29,7 +29,7 @@ const lines = (...texts: readonly string[]): string => texts.map((text) => `${te
 test('2 usage: what is not known is named, with what is near', (context) => {
   const world = createWorld(context);
   const verbs = [
-    'advance, begin, finish, import review, list, log, note',
+    'advance, begin, finish, import review, lease claim, lease release, lease renew, lease show, list, log, note',
     'process beat, process bind, process end, process list, process start, process sweep',
     'reconcile, show, status, timeline, complete-map, complete-round, progress, doctor, rebuild',
   ].join(', ');
@@ -388,8 +388,8 @@ test('13 newer version: a store with a newer schema is read, and not written', (
     assert.equal(
       refusedText(world, 13, ...args),
       lines(
-        'stint: The store ROOT/project/.stint/stint.db was written by a newer stint (schema 99, this program knows 2); it can be read, not written.',
-        '  expected: a store of schema 2 or older',
+        'stint: The store ROOT/project/.stint/stint.db was written by a newer stint (schema 99, this program knows 3); it can be read, not written.',
+        '  expected: a store of schema 3 or older',
         '  try: use the newer stint',
       ),
     );

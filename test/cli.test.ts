@@ -359,6 +359,7 @@ const standing = {
   processes: [],
   processes_total: 0,
   resume: null,
+  lease: null,
 };
 
 const skippedReview = (context: TestContext): TestWorld => {
@@ -420,6 +421,7 @@ test('JSON of list: the columns of every session, open ones only unless all are 
     revision: 2,
     activity: 'none',
     activity_since: null,
+    held_by: null,
   };
   const closed = {
     ...open,
@@ -541,6 +543,10 @@ test('help names every verb with its flags and examples, as text and as data, an
     'doctor',
     'finish',
     'import review',
+    'lease claim',
+    'lease release',
+    'lease renew',
+    'lease show',
     'list',
     'log',
     'note',

@@ -367,6 +367,8 @@ const watchIn = async (
     version: '0',
     now: () => clock.now,
     actor: () => 'ana',
+    user: () => 'ana',
+    agent: undefined,
     colour: changes.colour ?? true,
     terminal: async () => screen.terminal,
   });

@@ -2,8 +2,9 @@ import { addressProblem, nameProblem, shortestPrefix } from '../lib/name.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { nearest } from '../lib/text.ts';
 import type { Kind, Kinds } from './kind.ts';
+import { holderOf, refuseFenced, rowLeaseFacts } from './lease.ts';
 import type { Caller, Places, SessionRow, Store } from './ports.ts';
-import { processesNamed, refuseProcess, type Process } from './process.ts';
+import { processesNamed, refuseProcess, type Host, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 
 /** The key of a session: `<kind>:<name>`. */
@@ -41,7 +42,14 @@ export interface Applies {
  * names; else the only open one of this place that the verb applies to. Never guesses, never creates.
  */
 export const resolve = async (
-  world: { readonly store: Store; readonly kinds: Kinds; readonly caller: Caller; readonly places: Places },
+  world: {
+    readonly store: Store;
+    readonly kinds: Kinds;
+    readonly caller: Caller;
+    readonly places: Places;
+    readonly host: Host;
+    readonly joins?: true | undefined;
+  },
   given: string | undefined,
   applies: Applies = {},
 ): Promise<Result<SessionRow, Refusal>> => {
@@ -82,7 +90,29 @@ export const resolve = async (
     );
   }
   if (others.length > 0) return err(refuseSeveral('Several sessions are open in this checkout.', here));
-  return ok(only);
+  // Whoever names no session does not come to work beside somebody who holds one.
+  const held = world.joins === true && only.lease !== null ? await refuseJoining(world, only) : undefined;
+  return held === undefined ? ok(only) : err(held);
+};
+
+const refuseJoining = async (
+  world: {
+    readonly store: Store;
+    readonly caller: Caller;
+    readonly places: Places;
+    readonly host: Host;
+  },
+  row: SessionRow,
+): Promise<Refusal | undefined> => {
+  const { store, caller, places, host } = world;
+  if (caller.takeOver) return undefined;
+  const renewals = await store.renewals(row.key);
+  const facts = rowLeaseFacts(row, renewals.get(''), caller, host);
+  const refusal = refuseFenced(facts, () => holderOf(world, places.here.id ?? ''));
+  if (refusal === undefined || caller.process === undefined) return refusal;
+  // Who works there already is no stranger.
+  const ours = await store.processes({ session: row.key, running: true });
+  return processesNamed(ours, caller.process).length > 0 ? undefined : refusal;
 };
 
 /** Most sessions that a refusal lists. */

@@ -74,3 +74,13 @@ export const flawText = (answer: JsonObject): readonly string[] => {
   const flaw = textAt(answer, 'flaw');
   return flaw === '' ? [] : [`not whole: ${flaw}`];
 };
+
+/** Who holds a session, and how that stands, in a line; empty where nobody does. */
+export const leaseText = (lease: JsonObject): string => {
+  const holder = textAt(lease, 'holder');
+  if (holder === '') return '';
+  const purpose = textAt(lease, 'purpose');
+  const until = textAt(lease, 'expires_at');
+  const state = { active: `until ${until}`, stale: `until ${until}, but its process is gone` }[textAt(lease, 'state')];
+  return `${holder} on ${textAt(lease, 'host')} ${state ?? `(expired at ${until})`}${purpose === '' ? '' : `, for: ${purpose}`}`;
+};

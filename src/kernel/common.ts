@@ -1,11 +1,12 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { isLifecycle, type StoredEvent } from './event.ts';
+import { foldLease, type LeaseState } from './lease.ts';
 
 /** How a session was closed. */
 export type Outcome = 'completed' | 'failed' | 'aborted';
 
 /** What the kernel folds for every kind, from all events of a session. */
-export interface Common {
+export interface Common extends LeaseState {
   /** `<kind>:<name>`. */
   readonly key: string;
   readonly kind: string;
@@ -70,6 +71,8 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
       notes: 0,
       interruptedAt: null,
       flaw: null,
+      lease: null,
+      token: 0,
       imported: null,
       types: {},
     }),
@@ -86,6 +89,8 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
         outcome: outcomeOf(event.data),
         reason: textOf(event.data, 'reason'),
         closedAt: event.at,
+        // Who closes it has no use for it any more; nobody else could.
+        lease: null,
       };
     case 'SessionReopened':
       return { ...moved, status: 'active', outcome: null, reason: null, closedAt: null };
@@ -103,8 +108,12 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
       const { interruptedAt } = moved;
       return { ...moved, interruptedAt: interruptedAt !== null && interruptedAt > lostAt ? interruptedAt : lostAt };
     }
+    case 'LeaseClaimed':
+    case 'LeaseReleased':
+    case 'LeaseLost':
+      return { ...moved, ...foldLease(moved, event) };
     case 'Salvaged':
-      return { ...moved, flaw: textOf(event.data, 'lost') };
+      return { ...moved, ...foldLease(moved, event), flaw: textOf(event.data, 'lost') };
     case 'Imported':
       return {
         ...moved,

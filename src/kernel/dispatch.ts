@@ -2,8 +2,10 @@ import { canonicalJson, type Json, type JsonObject } from '../lib/canonical-json
 import { wellFormedJson } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { hmacSha256 } from '../lib/sha256.ts';
-import type { DecidedEvent } from './event.ts';
-import type { Caller, Guard, Places, Store, StoredRequest } from './ports.ts';
+import { isLifecycle, type DecidedEvent } from './event.ts';
+import { holderOf, leaseFacts, refuseFenced, refuseToken, type Claim, type Holder, type LeaseFacts } from './lease.ts';
+import type { Beside, Caller, Guard, Places, Store, StoredRequest } from './ports.ts';
+import type { Host } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { isOpened, viewOfSession, type OpenedSession, type Session } from './session.ts';
 
@@ -19,6 +21,15 @@ export interface Order<Answer extends JsonObject> {
   readonly decide: (
     sessions: ReadonlyMap<string, Session>,
   ) => Result<ReadonlyMap<string, readonly DecidedEvent[]>, Refusal>;
+  /** Whether the decision looks at what was renewed of steps. */
+  readonly steps?: boolean;
+  /** Pure: what is kept with it beside the log. */
+  readonly beside?: (after: ReadonlyMap<string, Session>) => readonly Beside[];
+  /**
+   * What needs the lease of a session that is held: the events that move it, where nothing is said; `joins`: going on with
+   * it at all; `own`: nothing, because the decision looks after that itself.
+   */
+  readonly fence?: 'joins' | 'own';
   /** Pure: what the caller gets, from the sessions before and after. */
   readonly answer: (after: ReadonlyMap<string, Session>, before: ReadonlyMap<string, Session>) => Answer;
 }
@@ -31,13 +42,14 @@ const mostAttempts = 50;
  * it is planned again. A request that was carried out before is answered with what was answered then.
  */
 export const dispatch = async <Answer extends JsonObject>(
-  world: { readonly store: Store; readonly caller: Caller; readonly places: Places },
+  world: { readonly store: Store; readonly caller: Caller; readonly places: Places; readonly host: Host },
   request: { readonly verb: string; readonly digest: string },
   plan: () => Promise<Result<Order<Answer>, Refusal>>,
 ): Promise<Result<JsonObject, Refusal>> => {
   const { store, caller } = world;
   if (store.readOnly !== undefined) return err(store.readOnly);
   const id = caller.requestId ?? caller.freshId();
+  const takesOver = caller.takeOver ? (await import('./lease-rules.ts')).takeOver : undefined;
 
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     const order = await plan();
@@ -45,23 +57,31 @@ export const dispatch = async <Answer extends JsonObject>(
     // Only an order that is good makes a place where there is none.
     const place = caller.dryRun ? ok(world.places.here.id ?? 'not made yet') : world.places.claim();
     if (!place.ok) return place;
-    const { keys, guards = [], journalOnly = false, processes, decide, answer } = order.value;
+    const { keys, guards = [], journalOnly = false, processes, steps, beside, answer } = order.value;
+    const gate = fenceOf(world, order.value, place.value, takesOver);
     const outcome = await store.commit({
       keys,
       guards,
       journalOnly,
       processes,
+      steps,
+      beside,
       origin: { now: caller.now, actor: caller.actor, place: place.value, cause: id },
       request: { id, given: caller.requestId !== undefined, ...request },
       expectRevision: caller.expectRevision,
       dryRun: caller.dryRun,
-      decide,
+      decide: gate.decide,
       answer: (after, before): JsonObject => ({
         ...answer(after, before),
+        ...gate.taken(),
         ...(caller.dryRun ? { dry_run: true } : {}),
       }),
     });
-    if (!outcome.ok) return outcome;
+    if (!outcome.ok) {
+      const held = gate.refused();
+      if (held !== undefined && !caller.dryRun) await store.countRefusal(held, caller.now);
+      return outcome;
+    }
     switch (outcome.value.kind) {
       case 'committed':
         return ok(outcome.value.answer);
@@ -72,6 +92,73 @@ export const dispatch = async <Answer extends JsonObject>(
     }
   }
   return err(refuse('busy', 'The sessions that this is about kept changing.', { hint: 'run the same command again' }));
+};
+
+/** Takes the lease of a session over: the events of both sides, and the claim. */
+type TakesOver = (
+  facts: LeaseFacts,
+  holder: Holder,
+) => { readonly events: readonly DecidedEvent[]; readonly claim: Claim };
+
+/**
+ * Stands before a decision: of a session that somebody else holds nothing is moved, and whoever shows a token that is not
+ * the newest one writes nothing at all.
+ */
+const fenceOf = <Answer extends JsonObject>(
+  { caller, places, host }: { readonly caller: Caller; readonly places: Places; readonly host: Host },
+  { keys, journalOnly = false, fence, decide }: Order<Answer>,
+  place: string,
+  takesOver: TakesOver | undefined,
+): {
+  readonly decide: Order<Answer>['decide'];
+  /** The session that is held by somebody else, where that is why the order was refused. */
+  readonly refused: () => string | undefined;
+  /** What the caller is told of a lease that was taken over with the order. */
+  readonly taken: () => JsonObject;
+} => {
+  let held: string | undefined;
+  let taken: Claim | undefined;
+  const holder = (): Holder => holderOf({ caller, places, host }, place);
+  const refuseFor = (key: string, refusal: Refusal): Result<never, Refusal> => {
+    held = key;
+    return err(refusal);
+  };
+  return {
+    refused: () => held,
+    taken: () => (taken === undefined ? {} : { lease_token: taken.token, lease_expires_at: taken.expiresAt }),
+    decide: (sessions) => {
+      held = undefined;
+      taken = undefined;
+      const decided = decide(sessions);
+      if (fence === 'own') return decided;
+      const moved = new Set(
+        decided.ok
+          ? [...decided.value].filter(([, events]) => events.some(({ type }) => isLifecycle(type))).map(([key]) => key)
+          : keys,
+      );
+      const takenOver = new Map<string, readonly DecidedEvent[]>();
+      for (const session of sessions.values()) {
+        if (!isOpened(session)) continue;
+        const { key } = session;
+        const facts = leaseFacts(session, caller, host);
+        const stale = refuseToken(facts);
+        if (stale !== undefined) return refuseFor(key, stale);
+        if (journalOnly || !(moved.has(key) || fence === 'joins')) continue;
+        const refusal = refuseFenced(facts, holder);
+        if (refusal === undefined) continue;
+        if (takesOver === undefined) return refuseFor(key, refusal);
+        const { events, claim } = takesOver(facts, holder());
+        taken = claim;
+        takenOver.set(key, events);
+      }
+      if (!decided.ok || takenOver.size === 0) return decided;
+      return ok(
+        new Map(
+          [...sessions.keys()].map((key) => [key, [...(takenOver.get(key) ?? []), ...(decided.value.get(key) ?? [])]]),
+        ),
+      );
+    },
+  };
 };
 
 /** The stored answer of a request that is known, if it is the same one. */

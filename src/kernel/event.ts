@@ -34,7 +34,7 @@ export interface DecidedEvent extends NewEvent {
 }
 
 /**
- * The kernel's own events, the same for every kind. Those that are no lifecycle (remarks, and what processes do) do not
+ * The kernel's own events, the same for every kind. Those that are no lifecycle (remarks, leases, and what processes do) do not
  * move the revision.
  */
 export const kernelEvents = {
@@ -46,6 +46,9 @@ export const kernelEvents = {
   ProcessStarted: { v: 1, lifecycle: false },
   ProcessBound: { v: 1, lifecycle: false },
   ProcessEnded: { v: 1, lifecycle: false },
+  LeaseClaimed: { v: 1, lifecycle: false },
+  LeaseReleased: { v: 1, lifecycle: false },
+  LeaseLost: { v: 1, lifecycle: false },
   Salvaged: { v: 1, lifecycle: false },
 } as const satisfies Record<string, { v: number; lifecycle: boolean }>;
 

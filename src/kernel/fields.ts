@@ -70,3 +70,24 @@ export const sessionField = sessionOr('STINT_SESSION, else the only open one of 
 
 /** The same for a verb that is about all sessions of the store, unless one is named. */
 export const sessionFilter = sessionOr('all of this store');
+
+const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** How many milliseconds a text like `90s`, `30m`, `2h` or `7d` says; undefined where it says none. */
+export const durationOf = (text: string): number | undefined => {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  return count === undefined || unit === undefined ? undefined : Number(count) * (units[unit] ?? 0);
+};
+
+/** An input field that may be left out: how long something lasts, between two limits in milliseconds. */
+export const optionalDuration = (description: string, least: number, most: number, limits: string) =>
+  v.optional(
+    v.pipe(
+      v.string('expected a text'),
+      v.check((text) => {
+        const duration = durationOf(text);
+        return duration !== undefined && duration >= least && duration <= most;
+      }, `expected a number with s, m, h or d, ${limits}`),
+      v.description(description),
+    ),
+  );

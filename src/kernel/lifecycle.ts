@@ -4,7 +4,7 @@ import { kernelEvent, type DecidedEvent } from './event.ts';
 import type { KindCommand } from './kind.ts';
 import { decideClose, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import { isOpened, viewOfSession, type Session } from './session.ts';
+import { isOpened, viewOfSession, type OpenedSession, type Session } from './session.ts';
 import { reopenCommand } from './view.ts';
 
 type Decision = Result<readonly DecidedEvent[], Refusal>;
@@ -104,16 +104,30 @@ export const decideProcess = (
   decide: (running: readonly Process[], of: (id: string) => Process) => Decision,
   { mustBeOpen = false } = {},
 ): Decision => {
+  const running = [...session.processes.values()].filter(({ endedAt }) => endedAt === null);
+  return decideOpened(
+    session,
+    () =>
+      decide(running, (id) => {
+        const process = session.processes.get(id);
+        if (process === undefined) throw new Error(`the process ${id} was not loaded`);
+        return process;
+      }),
+    { mustBeOpen },
+  );
+};
+
+/** What is decided of a session that is there and can be folded; open, where it must be. */
+export const decideOpened = (
+  session: Session,
+  decide: (session: OpenedSession) => Decision,
+  { mustBeOpen = false } = {},
+): Decision => {
   if (!isOpened(session)) return err(refuseAbsent(session.key));
   const unreadable = refuseUnreadable(session);
   if (unreadable !== undefined) return err(unreadable);
   if (mustBeOpen && session.common.status === 'closed') return err(refuseClosed(session.common));
-  const running = [...session.processes.values()].filter(({ endedAt }) => endedAt === null);
-  return decide(running, (id) => {
-    const process = session.processes.get(id);
-    if (process === undefined) throw new Error(`the process ${id} was not loaded`);
-    return process;
-  });
+  return decide(session);
 };
 
 /** What a closed session says to a command that would move it. */

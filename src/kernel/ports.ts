@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import type { Result } from '../lib/result.ts';
 import type { DecidedEvent, StoredEvent } from './event.ts';
 import type { Unreadable } from './kind.ts';
+import type { Claim, Renewal } from './lease.ts';
 import type { Process } from './process.ts';
 import type { Refusal } from './refusal.ts';
 import type { OpenedSession, Origin, Session } from './session.ts';
@@ -27,6 +28,8 @@ export interface SessionRow {
   readonly interruptedAt: string | null;
   /** What is not known of it since it was saved from a damaged store; null where nothing is missing. */
   readonly flaw: string | null;
+  /** Who holds it, also when the claim has expired since; null where nobody does. */
+  readonly lease: Claim | null;
 }
 
 /** Which processes are meant; every given field must hold. */
@@ -54,6 +57,13 @@ export interface Guard {
   readonly keys: readonly string[];
 }
 
+/** What is kept beside the log: it comes too often for events, and a store that is made anew does without. */
+export type Beside =
+  /** When a running process was last heard of; it does not go back. */
+  | { readonly process: string; readonly heartbeatAt: string }
+  /** What was renewed of the claim of a step, or of the session itself, where the step is empty; null forgets it. */
+  | { readonly session: string; readonly step: string; readonly renewal: Renewal | null };
+
 /** What a commit is asked to do. */
 export interface CommitRequest<Answer extends JsonObject> {
   /** The sessions to lock, sorted by the store, and to load. */
@@ -68,6 +78,10 @@ export interface CommitRequest<Answer extends JsonObject> {
   readonly journalOnly: boolean;
   /** Whether the decision looks at processes: those that run are loaded, and those that are named here. */
   readonly processes?: readonly string[] | undefined;
+  /** Whether the decision looks at what was renewed of steps; of a session that is held it is loaded anyway. */
+  readonly steps?: boolean | undefined;
+  /** Pure: what is kept with it beside the log. */
+  readonly beside?: ((after: ReadonlyMap<string, Session>) => readonly Beside[]) | undefined;
   /** The revision that the first of `keys` must have. */
   readonly expectRevision: number | undefined;
   /** Do everything but commit. */
@@ -235,8 +249,12 @@ export interface Store {
   readonly verify: () => Promise<readonly Finding[]>;
   /** Processes, those started first first. */
   readonly processes: (filter: ProcessFilter) => Promise<readonly Process[]>;
-  /** Keeps when a running process was last heard of: beside the log, and never back in time. */
-  readonly beat: (id: string, at: string) => Promise<void>;
+  /** What was renewed of the lease of a session, under an empty name, and of its steps. */
+  readonly renewals: (key: string) => Promise<ReadonlyMap<string, Renewal>>;
+  /** Counts a write that was refused because the session is held. */
+  readonly countRefusal: (key: string, at: string) => Promise<void>;
+  /** How many writes were refused since the session was claimed, and when the last one. */
+  readonly refusals: (key: string) => Promise<{ readonly count: number; readonly at: string | null }>;
   /** Writes a copy of everything into a new file; answers whether this backend does. */
   readonly copyTo: (path: string) => Promise<boolean>;
   readonly close: () => Promise<void>;
@@ -249,6 +267,14 @@ export interface Caller {
   readonly session: string | undefined;
   /** The id of the process that acts, where it names itself. */
   readonly process: string | undefined;
+  /** The id of the agent's own conversation; null where it has none. */
+  readonly agent: string | null;
+  /** The name of the user on this machine; asked for only where somebody holds a session. */
+  readonly user: () => string;
+  /** The lease token that the caller shows. */
+  readonly leaseToken: number | undefined;
+  /** Whether a lease of somebody else is taken over, on the record. */
+  readonly takeOver: boolean;
   /** The time of the call: UTC, RFC 3339, milliseconds. */
   readonly now: string;
   readonly freshId: () => string;

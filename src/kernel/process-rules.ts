@@ -128,6 +128,12 @@ const cascaded = (dependent: Process, heardOfAt?: string): DecidedEvent =>
     heardOfAt,
   );
 
+/** There is no program of that pid here. */
+export const refusePid = (pid: number, host: Pick<Host, 'name'>): Refusal =>
+  refuse('not-found', `No process ${pid} runs on ${host.name}.`, {
+    expected: 'the pid of a running program, as seen from here, or no --pid',
+  });
+
 /** A process that has ended answers nothing any more. */
 export const refuseEnded = (process: Process): Refusal =>
   refuse('illegal-transition', `The process ${process.id} ended at ${process.endedAt}: ${process.outcome}.`, {

@@ -95,7 +95,7 @@ const hostKnowing = (evidence: Readonly<Record<string, Evidence>>): Host => ({
   name: 'desk',
   id: 'here',
   startOf: () => null,
-  observe: ({ id }) => evidence[id] ?? 'unknown',
+  observe: (sign) => ('id' in sign ? evidence[String(sign.id)] : undefined) ?? 'unknown',
 });
 
 suite('start', () => {

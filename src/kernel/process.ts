@@ -11,8 +11,19 @@ export type ProcessKind = (typeof processKinds)[number];
 export const processOutcomes = ['done', 'crashed', 'cancelled', 'orphaned'] as const;
 export type ProcessOutcome = (typeof processOutcomes)[number];
 
+/** What tells later whether a program is gone: only where a pid was given on purpose. */
+export interface Sign {
+  /** The machine, as people call it. */
+  readonly host: string;
+  /** Tells machine, boot and process table apart; null where nobody could tell. */
+  readonly hostId: string | null;
+  readonly pid: number | null;
+  /** When the system says that the pid was started, in its own unit; a pid is used again, this is not. */
+  readonly pidStart: string | null;
+}
+
 /** A running program or agent that works on a session: a projection of its events, and its newest heartbeat. */
-export interface Process {
+export interface Process extends Sign {
   readonly id: string;
   /** The session's key. */
   readonly session: string;
@@ -30,14 +41,6 @@ export interface Process {
   readonly phase: string | null;
   /** The supervisor that it goes down with. */
   readonly parent: string | null;
-  /** The machine, as people call it. */
-  readonly host: string;
-  /** Tells machine, boot and process table apart; null where nobody could tell. */
-  readonly hostId: string | null;
-  /** Only where it was given on purpose. */
-  readonly pid: number | null;
-  /** When the system says that the pid was started, in its own unit; a pid is used again, this is not. */
-  readonly pidStart: string | null;
   readonly startedAt: string;
   /** Volatile: kept beside the log. */
   readonly heartbeatAt: string;
@@ -59,7 +62,7 @@ export interface Host {
   /** What the system says of a pid that runs here: when it was started; undefined where there is none. */
   readonly startOf: (pid: number) => string | null | undefined;
   /** Whether a process lives. Death needs positive evidence: this host, and the pid is gone or another one. */
-  readonly observe: (process: Process) => Evidence;
+  readonly observe: (sign: Sign) => Evidence;
 }
 
 /** Folds an event of a process into what is known of it; undefined for an event of a process that is not known. */

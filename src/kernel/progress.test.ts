@@ -30,6 +30,7 @@ const read = (closedAt: string | null = null): ReadSession => ({
     revision: 3,
     interruptedAt: null,
     flaw: null,
+    lease: null,
   },
   reason: null,
   notes: 0,
@@ -64,7 +65,19 @@ const host: Host = { name: 'desk', id: null, startOf: () => undefined, observe: 
 const noon = '2026-03-17T12:00:00.000Z';
 
 const show = (session: ReadSession, progress: Progress, files: Files = noFiles, now = noon) =>
-  progressToJson(session, [], progress, { places, files, host, caller: { now, process: undefined } }, 'work/a');
+  progressToJson(
+    session,
+    [],
+    progress,
+    {
+      places,
+      files,
+      host,
+      caller: { now, process: undefined, actor: 'ana', agent: null, user: () => 'ana', leaseToken: undefined },
+    },
+    'work/a',
+    undefined,
+  );
 
 const timesOf = (session: ReadSession, progress: Progress, now = noon) => {
   const { running, elapsed_ms: elapsed } = show(session, progress, noFiles, now);

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
+import type { Renewal } from './lease.ts';
 import type { Files, ReadSession } from './ports.ts';
 import type { Process } from './process.ts';
 import { statusToJson, type QueryWorld } from './query.ts';
@@ -20,8 +21,9 @@ export const progressToJson = (
   progress: Progress,
   world: QueryWorld,
   folder: string,
+  renewal: Renewal | undefined,
 ): JsonObject => {
-  const { evidence: _, ...standing } = statusToJson(session, processes, world, folder);
+  const { evidence: _, ...standing } = statusToJson(session, processes, world, folder, renewal);
   const { row } = session;
   const { now } = world.caller;
   const { done, total, cycle, earlier, summary, results } = progress;

@@ -107,6 +107,7 @@ const row: SessionRow = {
   revision: 3,
   interruptedAt: null,
   flaw: null,
+  lease: null,
 };
 const closedRow: SessionRow = { ...row, status: 'closed', outcome: 'aborted', closedAt: '2026-03-17T12:10:00.000Z' };
 
@@ -139,11 +140,23 @@ const process = (id: string, minutes = 0, more: Partial<Process> = {}): Process 
 
 /** A host that can see these, at 12:30. */
 const seeing = (evidence: Readonly<Record<string, Evidence>>, caller?: string) => {
-  const host: Host = { name: 'desk', id: 'here', startOf: () => null, observe: ({ id }) => evidence[id] ?? 'unknown' };
+  const host: Host = {
+    name: 'desk',
+    id: 'here',
+    startOf: () => null,
+    observe: (sign) => ('id' in sign ? evidence[String(sign.id)] : undefined) ?? 'unknown',
+  };
   const here = { id: 'here', root: '/project', worktree: 'main', branch: 'main', label: 'project' };
   return {
     host,
-    caller: { now: '2026-03-17T12:30:00.000Z', process: caller },
+    caller: {
+      now: '2026-03-17T12:30:00.000Z',
+      process: caller,
+      actor: 'ana',
+      agent: null,
+      user: () => 'ana',
+      leaseToken: undefined,
+    },
     places: { here, claim: () => ({ ok: true, value: 'here' }) as const, homeOf: () => here },
     files: {
       list: () => [],
@@ -244,7 +257,7 @@ suite('next action', () => {
     of: SessionRow = row,
   ) => {
     const read = { row: of, reason: null, notes: 0, view, unreadable: undefined };
-    return statusToJson(read, processes, seeing(evidence, caller), 'work/a');
+    return statusToJson(read, processes, seeing(evidence, caller), 'work/a', undefined);
   };
   const nextOf = (...asked: Parameters<typeof ask>) => {
     const action: unknown = ask(...asked)['next_action'];

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { isLifecycle, type StoredEvent } from './event.ts';
+import { holderOf, isMine, leaseToJson, rowLeaseFacts, type LeaseFacts, type Renewal } from './lease.ts';
 import type { Caller, Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
 import {
   callProcess,
@@ -28,19 +29,23 @@ export interface Activity {
 export const activityOf = (
   row: SessionRow,
   running: readonly Process[],
-  { host, caller }: { readonly host: Host; readonly caller: Pick<Caller, 'now'> },
+  { host, caller }: { readonly host: Host; readonly caller: Pick<Caller, 'now' | 'leaseToken'> },
+  renewal?: Renewal,
 ): Activity => {
+  const held = leaseToJson(rowLeaseFacts(row, renewal, caller, host));
   const looked = livenessOfAll(running, host, caller.now);
   const those = (...wanted: readonly Liveness[]): readonly Process[] =>
     running.filter(({ id }) => wanted.includes(looked.get(id) ?? 'unknown'));
   const newest = (of: readonly Process[]): string =>
     of.map(({ heartbeatAt }) => heartbeatAt).reduce((a, b) => (a > b ? a : b));
-  if (those('alive', 'unknown').length > 0) return { activity: 'running', since: null };
+  if (those('alive', 'unknown').length > 0 || held?.state === 'active') return { activity: 'running', since: null };
   const quiet = those('quiet');
   if (quiet.length > 0) return { activity: 'quiet', since: newest(quiet) };
   if (row.status === 'closed') return { activity: 'none', since: null };
-  // Who is known to be dead, and who was recorded as lost: whichever was heard of last.
-  const since = [row.interruptedAt, ...those('dead').map(({ heartbeatAt }) => heartbeatAt)]
+  // Who is known to be dead, who was recorded as lost, and who let a lease expire: whichever was heard of last.
+  const heldUntil =
+    held === null ? null : held.state === 'stale' ? (held.renewed_at ?? held.claimed_at) : held.expires_at;
+  const since = [row.interruptedAt, heldUntil, ...those('dead').map(({ heartbeatAt }) => heartbeatAt)]
     .filter((at) => at !== null)
     .reduce<string | null>((a, b) => (a !== null && a > b ? a : b), null);
   return { activity: since === null ? 'none' : 'interrupted', since };
@@ -62,6 +67,7 @@ export const rowToJson = (row: SessionRow, { activity, since }: Activity) => ({
   revision: row.revision,
   activity,
   activity_since: since,
+  held_by: row.lease?.holder.actor ?? null,
   ...(row.flaw === null ? {} : { flaw: row.flaw }),
 });
 
@@ -70,7 +76,7 @@ export interface QueryWorld {
   readonly places: Places;
   readonly files: Files;
   readonly host: Host;
-  readonly caller: Pick<Caller, 'now' | 'process'>;
+  readonly caller: Pick<Caller, 'now' | 'process' | 'actor' | 'agent' | 'user' | 'leaseToken'>;
 }
 
 /**
@@ -82,12 +88,14 @@ export const statusToJson = (
   processes: readonly Process[],
   world: QueryWorld,
   folder: string,
+  renewal: Renewal | undefined,
 ): JsonObject => {
   const home = world.places.homeOf(row);
   const running = processes.filter(({ endedAt }) => endedAt === null);
-  const { activity, since } = activityOf(row, running, world);
+  const { activity, since } = activityOf(row, running, world, renewal);
+  const lease = rowLeaseFacts(row, renewal, world.caller, world.host);
   const looked = livenessOfAll(processes, world.host, world.caller.now);
-  const next = nextFor(view.next, row, running, world);
+  const next = nextUnder(lease, nextFor(view.next, row, running, world), world);
   return {
     session: row.key,
     session_id: row.name,
@@ -139,6 +147,7 @@ export const statusToJson = (
       exit_code: process.exitCode,
     })),
     processes_total: processes.length,
+    lease: leaseToJson(lease),
     resume: resumeOf(processes),
     branch: row.branch,
     worktree: row.worktree,
@@ -192,6 +201,23 @@ const nextFor = (next: NextAction, row: SessionRow, running: readonly Process[],
     text: `Wait for ${shown}${others.length > 5 ? ` and ${others.length - 5} more` : ''}. Then: ${next.text}`,
     command: `stint process list --session ${row.key}`,
   };
+};
+
+/** The next action where somebody else holds the session: to wait; and where nobody is there any more who held it: to claim it. */
+const nextUnder = (lease: LeaseFacts, next: NextAction, world: QueryWorld): NextAction => {
+  const held = leaseToJson(lease);
+  if (held === null || isMine(lease, holderOf(world, world.places.here.id ?? ''))) return next;
+  const who = `${held.holder} on ${held.host}`;
+  if (held.state === 'active') {
+    return {
+      kind: 'wait',
+      text: `Held by ${who} until ${held.expires_at}. Then: ${next.text}`,
+      command: `stint lease show --session ${lease.key}`,
+    };
+  }
+  const gone =
+    held.state === 'stale' ? `the process of ${who} is gone` : `the lease of ${who} expired at ${held.expires_at}`;
+  return { ...next, text: `Nobody works on it: ${gone} (stint lease claim --session ${lease.key}). ${next.text}` };
 };
 
 /** One stretch of time in which a session stood at one position. */
@@ -254,3 +280,7 @@ export const eventToJson = (event: StoredEvent) => ({
   data: event.data,
   hash: event.hash,
 });
+
+/** What was renewed of the lease of a session; nobody is asked where it is not held. */
+export const renewalOfRow = async (store: Store, row: SessionRow): Promise<Renewal | undefined> =>
+  row.lease === null ? undefined : (await store.renewals(row.key)).get('');

@@ -1,6 +1,7 @@
 import { foldCommon, type Common } from './common.ts';
 import { genesis, hashEvent, isKernelEvent, kernelEvents, type DecidedEvent, type StoredEvent } from './event.ts';
 import type { Folded, Kind, Unreadable } from './kind.ts';
+import type { Renewal } from './lease.ts';
 import { foldProcess, processOf, type Process } from './process.ts';
 import { viewOf, type View } from './view.ts';
 
@@ -12,6 +13,8 @@ export interface Session {
   readonly folded: Folded;
   /** Its processes as far as they were asked for, by id; a replay has all of them. */
   readonly processes: ReadonlyMap<string, Process>;
+  /** What was renewed of its lease, under an empty name, and of its steps; loaded where it is held, or asked for. */
+  readonly renewals: ReadonlyMap<string, Renewal>;
   /** The hash of the newest event. */
   readonly hash: string;
   /** The first event that this program cannot fold; such a session is read, not written. */
@@ -31,6 +34,7 @@ export const absentSession = (kind: Kind, key: string): Session => ({
   common: undefined,
   folded: kind.empty,
   processes: new Map(),
+  renewals: new Map(),
   hash: genesis,
   unreadable: undefined,
 });

@@ -18,6 +18,8 @@ export interface World {
   readonly files: Files;
   readonly host: Host;
   readonly care: Care;
+  /** Whether the session that is resolved is to be written. */
+  readonly joins?: true | undefined;
 }
 
 /** The input of a verb: a flat object of texts, whole numbers and switches, each with a description. */
@@ -219,8 +221,9 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     };
     const payload =
       cleanPayload === undefined ? undefined : { json: cleanPayload.value, digest: digestInput(store, given ?? null) };
+    const joining = { ...world, joins: true } as const;
     const answer = await dispatch(world, request, async () => {
-      const order = await writes(world, final.value, payload);
+      const order = await writes(joining, final.value, payload);
       if (!order.ok) return order;
       return ok({
         ...order.value,

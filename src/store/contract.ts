@@ -283,16 +283,16 @@ export const testStore = ({ name, open }: StoreFixture): void => {
       await openTally(store, 'a');
       await commit(store, 'a', [started('p1'), started('p2'), started('p3')]);
       const heard = async (id: string) => (await store.processes({ id }))[0]?.heartbeatAt;
-      await store.beat('p1', '2026-03-17T10:09:00.000Z');
+      await beat(store, 'p1', '2026-03-17T10:09:00.000Z');
       assert.equal(await heard('p1'), '2026-03-17T10:09:00.000Z');
-      await store.beat('p1', '2026-03-17T10:08:59.999Z');
+      await beat(store, 'p1', '2026-03-17T10:08:59.999Z');
       assert.equal(await heard('p1'), '2026-03-17T10:09:00.000Z');
       await commit(store, 'a', [bound('p1', 'v-1')], { now: '2026-03-17T10:05:00.000Z' });
       assert.equal(await heard('p1'), '2026-03-17T10:09:00.000Z', 'nor by what comes from a slower clock');
       assert.equal(await heard('p2'), '2026-03-17T10:00:00.000Z', 'nobody else is meant');
       await commit(store, 'a', [processEnded('p2', { outcome: 'done' })]);
-      await store.beat('p2', '2026-03-17T10:10:00.000Z');
-      await store.beat('nobody', '2026-03-17T10:10:00.000Z');
+      await beat(store, 'p2', '2026-03-17T10:10:00.000Z');
+      await beat(store, 'nobody', '2026-03-17T10:10:00.000Z');
       assert.equal(await heard('p2'), '2026-03-17T10:00:00.000Z');
       assert.equal((await store.processes({})).length, 3);
       assert.equal((await store.events('tally:a', {})).length, 6, 'the log does not tell');
@@ -310,7 +310,7 @@ export const testStore = ({ name, open }: StoreFixture): void => {
       await commit(store, 'a', [started('p1'), started('p2'), started('p3')]);
       await commit(store, 'b', [started('q1')]);
       await commit(store, 'a', [processEnded('p1', { outcome: 'done' }), processEnded('p2', { outcome: 'done' })]);
-      await store.beat('p3', '2026-03-17T10:30:00.000Z');
+      await beat(store, 'p3', '2026-03-17T10:30:00.000Z');
       const loaded = async (processes: readonly string[] | undefined, journalOnly: boolean) => {
         const seen: (readonly string[])[] = [];
         const outcome = await store.commit({
@@ -455,6 +455,14 @@ const request = (name: string, decide: () => Decided, facts: Facts = {}): Commit
 const commit = async (store: Store, name: string, events: readonly NewEvent[], facts: Facts = {}): Promise<void> => {
   const processes = events.flatMap((event) => processOf(event) ?? []);
   const outcome = await store.commit({ ...request(name, () => decided(name, events), facts), processes });
+  assert.ok(outcome.ok && outcome.value.kind === 'committed');
+};
+
+const beat = async (store: Store, process: string, heartbeatAt: string): Promise<void> => {
+  const outcome = await store.commit({
+    ...request('a', () => decided('a', [])),
+    beside: () => [{ process, heartbeatAt }],
+  });
   assert.ok(outcome.ok && outcome.value.kind === 'committed');
 };
 

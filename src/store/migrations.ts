@@ -101,6 +101,24 @@ CREATE TABLE process (
 CREATE INDEX process_session ON process (session);
 CREATE INDEX process_running ON process (session) WHERE running = 1;
 `,
+  `
+-- Who holds a session, as its events say: lists and resolution ask for it.
+ALTER TABLE session ADD COLUMN lease TEXT;
+
+-- What is kept beside the log of a lease (an empty step) and of the claim of a step: when it was renewed, and which writes
+-- were refused under which token.
+CREATE TABLE lease (
+  session TEXT NOT NULL REFERENCES session (key),
+  step TEXT NOT NULL,
+  token INTEGER NOT NULL,
+  renewed_at TEXT,
+  expires_at TEXT,
+  refused INTEGER NOT NULL,
+  refused_token INTEGER,
+  refused_at TEXT,
+  PRIMARY KEY (session, step)
+) STRICT;
+`,
 ];
 
 /** The schema version that this program reads and writes. */

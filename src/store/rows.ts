@@ -1,6 +1,7 @@
 import type { Json } from '../lib/canonical-json.ts';
 import { checksum } from '../lib/checksum.ts';
 import type { Common } from '../kernel/common.ts';
+import type { Claim } from '../kernel/lease.ts';
 import type { Kind, Unreadable } from '../kernel/kind.ts';
 import type { ReadSession, SessionRow } from '../kernel/ports.ts';
 import { absentSession, findUnknownType, viewOfSession, type OpenedSession, type Session } from '../kernel/session.ts';
@@ -26,7 +27,7 @@ export interface StoredSession extends SessionRow {
 }
 
 /** Raised when the kernel's part of the view or the common state changes its shape. */
-const kernelVersion = 2;
+const kernelVersion = 3;
 
 /** The version of a stored view: the kernel's and the kind's shape. */
 const viewVersionOf = (kind: Kind): string => `${kernelVersion}.${kind.stateVersion}`;
@@ -65,6 +66,7 @@ export const sessionToStored = (
     revision: common.revision,
     interruptedAt: common.interruptedAt,
     flaw: common.flaw,
+    lease: common.lease,
     hash: session.hash,
     common: commonText,
     position: projections.position,
@@ -151,8 +153,20 @@ export const listedChecksumOf = (row: SessionRow): number =>
       row.revision,
       row.interruptedAt,
       row.flaw,
+      // Nothing where there is none: rows that are older than leases stay what they are.
+      ...(row.lease === null ? [] : [JSON.stringify(row.lease)]),
     ].join('\n'),
   );
+
+/** A claim as it is written in a row; what is none any more shows by the checksum. */
+export const parseLease = (json: string | null): Claim | null => {
+  if (json === null) return null;
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+};
 
 /** Whether a row is what was written, by whatever program. */
 export const isUndamaged = (stored: StoredSession): boolean =>

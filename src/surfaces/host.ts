@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { Evidence, Host, Process } from '../kernel/process.ts';
+import type { Evidence, Host, Sign } from '../kernel/process.ts';
 import { errnoCode } from '../lib/atomic-file.ts';
 import { sha256 } from '../lib/sha256.ts';
 
@@ -47,7 +47,7 @@ const identify = (name: string, isNamed: boolean, system: System): string | null
   return [digest, boot.slice(0, 13), table].join('.');
 };
 
-const observe = (system: System, process: Process, name: string, hostId: () => string | null): Evidence => {
+const observe = (system: System, process: Sign, name: string, hostId: () => string | null): Evidence => {
   if (process.pid === null || process.hostId === null) return 'unknown';
   const here = hostId();
   if (here === null) return 'unknown';
@@ -60,7 +60,7 @@ const observe = (system: System, process: Process, name: string, hostId: () => s
 };
 
 /** Whether the same whole machine, by id and by name, has been started anew: nothing of before runs any more. */
-const wasRestarted = (process: Process, name: string, here: string): boolean => {
+const wasRestarted = (process: Sign, name: string, here: string): boolean => {
   const [machine, boot, table] = here.split('.');
   const [thatMachine, thatBoot, thatTable] = (process.hostId ?? '').split('.');
   return (

@@ -1,4 +1,5 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
 import { StoreFailure, type Caller, type Damage, type Places, type Store } from '../kernel/ports.ts';
@@ -154,11 +155,28 @@ const storePath = (named: string | undefined, cwd: string, folder: string): Resu
 const linkedPath = (path: string): string =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true && existsSync(path) ? realpathSync(path) : path;
 
+/** What the system calls the user. */
+export const userName = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
+};
+
 /** How one call is to be treated. */
 export interface CallOptions {
   readonly actor: string;
   readonly session?: string | undefined;
   readonly process?: string | undefined;
+  /** The id of the agent's own conversation, where it has one. */
+  readonly agent?: string | undefined;
+  /** The name of the user on this machine. */
+  readonly user?: (() => string) | undefined;
+  /** The token of the lease that the caller holds. */
+  readonly leaseToken?: number | undefined;
+  /** Take over a lease of somebody else, on the record. */
+  readonly takeOver?: boolean | undefined;
   readonly requestId?: string | undefined;
   readonly expectRevision?: number | undefined;
   readonly dryRun?: boolean | undefined;
@@ -180,6 +198,10 @@ export const runVerb = async (
     actor: options.actor,
     session: options.session,
     process: options.process,
+    agent: options.agent ?? null,
+    user: options.user ?? (() => userName()),
+    leaseToken: options.leaseToken,
+    takeOver: options.takeOver ?? false,
     now: workplace.now(),
     freshId: workplace.freshId,
     requestId: options.requestId,

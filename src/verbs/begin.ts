@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import { checkName, findKind, keyOf, resolveCaller } from '../kernel/address.ts';
-import { loadedIn, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
+import { checkName, findKind, keyOf, resolve, resolveCaller } from '../kernel/address.ts';
+import { loadedIn, orderOne, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
 import type { Kind } from '../kernel/kind.ts';
+import { leaseFacts, leaseToJson } from '../kernel/lease.ts';
 import { decideBegin, decideFinish } from '../kernel/lifecycle.ts';
 import type { Guard, SessionRow } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
@@ -17,7 +18,9 @@ export const begin = defineVerb({
   summary: 'Start a session, or go on with it without losing anything.',
   details: `With --name the name alone decides. Without it the open session of the branch in this checkout goes on, whatever its date. Where there is none, the name is YYYY-MM-DD-<branch>, with a number behind it where another branch has that name: a session of that name is started, or, if it was closed, goes on.
 
-An open session answers with where it stands, and nothing changes. A closed one goes on only under its own name: a completed one with its next round, an aborted one where it was left. --fresh aborts the open one on the record and starts anew under the next free name.`,
+An open session answers with where it stands, and nothing changes. A closed one goes on only under its own name: a completed one with its next round, an aborted one where it was left. --fresh aborts the open one on the record and starts anew under the next free name.
+
+A session that somebody else holds (stint lease) is not gone on with: it is refused (10), and says who holds it. --read-only shows it, --take-over takes its lease over, on the record of both sides.`,
   everyday: true,
   examples: [
     'stint begin review',
@@ -30,11 +33,14 @@ An open session answers with where it stands, and nothing changes. A closed one 
     branch: optionalText('The branch that it is about. Default: the one checked out here.'),
     name: optionalText('The name of the session.'),
     fresh: flag('Abort the open session and start anew.'),
+    read_only: flag('Show the session that would go on, and change nothing; also while somebody else holds it.'),
   }),
   aliases: [{ name: 'state begin', flags: { 'session-id': 'name', 'workflow-type': 'kind' } }],
   retired: ['state init'],
   positionals: ['kind'],
   creates: true,
+  contradiction: ({ fresh, read_only }) =>
+    fresh === true && read_only === true ? '--fresh and --read-only do not go together' : undefined,
   does: {
     writes: async (world, input) => {
       const kind = findKind(world.kinds, input.kind);
@@ -44,13 +50,15 @@ An open session answers with where it stands, and nothing changes. A closed one 
       if (input.branch?.trim() === '') return err(refuse('usage', 'begin: the branch must not be blank.'));
       const choice = await choose(world, kind.value, input);
       if (!choice.ok) return choice;
+      if (input.read_only === true) return orderLook(world, kind.value, choice.value.name);
       // Who aborts a session is not cancelled with it.
       const process = choice.value.abort === undefined ? ok(undefined) : await resolveCaller(world);
       if (!process.ok) return process;
       return ok(orderOf(world, kind.value, choice.value, input.branch ?? world.places.here.branch, process.value));
     },
   },
-  text: (answer) => `${answer['resumed'] === true ? 'goes on' : 'begun'}  ${standingText(answer)}`,
+  text: (answer) =>
+    `${answer['read_only'] === true ? 'not gone on with' : answer['resumed'] === true ? 'goes on' : 'begun'}  ${standingText(answer)}`,
 });
 
 interface Choice {
@@ -139,6 +147,26 @@ const familyOf = async (world: World, kind: Kind, base: string): Promise<readonl
 const defaultName = (world: World, branch: string | null): string =>
   `${world.caller.now.slice(0, 10)}-${nameFrom(branch ?? world.places.here.label)}`;
 
+/** Looks at a session instead of going on with it. */
+const orderLook = async (world: World, kind: Kind, name: string): Promise<Result<Order<JsonObject>, Refusal>> => {
+  const row = await resolve(world, keyOf(kind.name, name));
+  if (!row.ok) return row;
+  return ok(
+    orderOne(
+      row.value.key,
+      () => ok([]),
+      (session) => ({
+        ...standingOf(session),
+        resumed: true,
+        read_only: true,
+        lease: leaseToJson(leaseFacts(session, world.caller, world.host)),
+        folder: kind.folder(name),
+        branch: session.common.branch,
+      }),
+    ),
+  );
+};
+
 const orderOf = (
   world: World,
   kind: Kind,
@@ -150,6 +178,7 @@ const orderOf = (
   return {
     keys: abort === undefined ? [key] : [key, abort],
     guards,
+    fence: 'joins',
     ...(abort === undefined ? {} : { processes: [] }),
     decide: (sessions) => {
       const session = loadedIn(sessions, key);

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { findKind } from '../kernel/address.ts';
 import { objectsAt, table, textAt } from '../kernel/answer.ts';
 import { flag, optionalText } from '../kernel/fields.ts';
-import { activityOf, rowToJson } from '../kernel/query.ts';
+import type { Renewal } from '../kernel/lease.ts';
+import { activityOf, renewalOfRow, rowToJson } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok } from '../lib/result.ts';
@@ -27,8 +28,12 @@ export const list = defineVerb({
         ...(kind === undefined ? {} : { kind: kind.value.name }),
       });
       const running = Map.groupBy(await world.store.processes({ running: true }), ({ session }) => session);
+      const renewals = new Map<string, Renewal | undefined>();
+      for (const row of rows) if (row.lease !== null) renewals.set(row.key, await renewalOfRow(world.store, row));
       return ok({
-        sessions: rows.map((row) => rowToJson(row, activityOf(row, running.get(row.key) ?? [], world))),
+        sessions: rows.map((row) =>
+          rowToJson(row, activityOf(row, running.get(row.key) ?? [], world, renewals.get(row.key))),
+        ),
         total: rows.length,
         all: input.all === true,
       });
@@ -62,8 +67,10 @@ const stateText = (session: JsonObject): string => {
       ? textAt(session, 'outcome')
       : activity === 'none'
         ? textAt(session, 'status')
-        : textAt(session, 'activity_since') === ''
-          ? activity
-          : `${activity} since ${textAt(session, 'activity_since')}`;
+        : activity === 'running' && textAt(session, 'held_by') !== ''
+          ? `held by ${truncate(textAt(session, 'held_by'), 30)}`
+          : textAt(session, 'activity_since') === ''
+            ? activity
+            : `${activity} since ${textAt(session, 'activity_since')}`;
   return textAt(session, 'flaw') === '' ? state : `${state}, with a gap`;
 };

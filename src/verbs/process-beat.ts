@@ -1,16 +1,20 @@
 import * as v from 'valibot';
 import { resolveProcess } from '../kernel/address.ts';
 import { textAt } from '../kernel/answer.ts';
+import { loadedIn, orderOne } from '../kernel/dispatch.ts';
 import { optionalText } from '../kernel/fields.ts';
-import { refuseEnded } from '../kernel/process-rules.ts';
-import { livenessOf, processToJson } from '../kernel/process.ts';
+import { leaseFacts } from '../kernel/lease.ts';
+import { renewalBy } from '../kernel/lease-rules.ts';
+import { decideProcess } from '../kernel/lifecycle.ts';
+import { processIn, refuseEnded } from '../kernel/process-rules.ts';
+import { isOpened, type Session } from '../kernel/session.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 
 export const processBeat = defineVerb({
   name: 'process beat',
   summary: 'Say that a process is alive.',
-  details: `Kept beside the log: a heartbeat is no event. An old one means quiet, never dead. A process that has ended is refused (5).`,
+  details: `Kept beside the log: a heartbeat is no event. An old one means quiet, never dead. A process that has ended is refused (5). A lease or a step that was claimed with --process and this process is renewed, as long as it has not expired.`,
   examples: ['stint process beat 01KX2QZ6', 'STINT_PROCESS=01KX2QZ6 stint process beat'],
   aliases: [{ name: 'session beat' }],
   input: v.strictObject({
@@ -18,16 +22,36 @@ export const processBeat = defineVerb({
   }),
   positionals: ['id'],
   does: {
-    maintains: async (world, input) => {
-      const { store, caller, host } = world;
-      if (store.readOnly !== undefined) return err({ refusal: store.readOnly });
+    writes: async (world, input) => {
       const process = await resolveProcess(world, input.id);
-      if (!process.ok) return err({ refusal: process.error });
-      await store.beat(process.value.id, caller.now);
-      const [after] = await store.processes({ id: process.value.id });
-      if (after === undefined || after.endedAt !== null) return err({ refusal: refuseEnded(after ?? process.value) });
-      return ok(processToJson(after, livenessOf(after, host, caller.now)));
+      if (!process.ok) return process;
+      const { id, session } = process.value;
+      const { caller, host } = world;
+      return ok({
+        journalOnly: true,
+        processes: [id],
+        beside: (after) => {
+          const found = loadedIn(after, session);
+          const renewal = isOpened(found) ? renewalBy(leaseFacts(found, caller, host), id) : undefined;
+          return [
+            { process: id, heartbeatAt: caller.now },
+            ...(renewal === undefined ? [] : [{ session, step: '', renewal }]),
+          ];
+        },
+        ...orderOne(
+          session,
+          (found) => decideProcess(found, (_, of) => (of(id).endedAt === null ? ok([]) : err(refuseEnded(of(id))))),
+          (after) => processIn(withHeartbeat(after, id, caller.now), id, world),
+        ),
+      });
     },
   },
   text: (answer) => `${textAt(answer, 'id')}  heard of at ${textAt(answer, 'last_heartbeat_at')}`,
 });
+
+/** A session whose process was heard of now, as it will be read. */
+const withHeartbeat = <Found extends Pick<Session, 'processes'>>(session: Found, id: string, now: string): Found => {
+  const process = session.processes.get(id);
+  if (process === undefined || process.heartbeatAt > now) return session;
+  return { ...session, processes: new Map([...session.processes, [id, { ...process, heartbeatAt: now }]]) };
+};

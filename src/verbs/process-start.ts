@@ -3,9 +3,8 @@ import { resolve } from '../kernel/address.ts';
 import { orderOne } from '../kernel/dispatch.ts';
 import { choice, optionalCount, optionalName, optionalText, sessionField } from '../kernel/fields.ts';
 import { decideProcess } from '../kernel/lifecycle.ts';
-import { decideStart, processIn } from '../kernel/process-rules.ts';
+import { decideStart, processIn, refusePid } from '../kernel/process-rules.ts';
 import { processKinds } from '../kernel/process.ts';
-import { refuse } from '../kernel/refusal.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 import { textAt } from '../kernel/answer.ts';
@@ -45,11 +44,7 @@ export const processStart = defineVerb({
       const { host, caller } = world;
       const pidStart = input.pid === undefined ? null : host.startOf(input.pid);
       if (pidStart === undefined) {
-        return err(
-          refuse('not-found', `No process ${input.pid} runs on ${host.name}.`, {
-            expected: 'the pid of a running program, as seen from here, or no --pid',
-          }),
-        );
+        return err(refusePid(input.pid ?? 0, host));
       }
       const id = caller.freshId();
       const start = {

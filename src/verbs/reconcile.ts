@@ -3,6 +3,7 @@ import { objectsAt, table, textAt } from '../kernel/answer.ts';
 import { loadedIn, type Order } from '../kernel/dispatch.ts';
 import type { DecidedEvent } from '../kernel/event.ts';
 import { optionalCount } from '../kernel/fields.ts';
+import { isHeld, leaseFacts } from '../kernel/lease.ts';
 import { decideFinish } from '../kernel/lifecycle.ts';
 import { livenessOfAll, type Liveness, type Process } from '../kernel/process.ts';
 import { resolveCaller } from '../kernel/address.ts';
@@ -41,7 +42,8 @@ unproved lists the closed sessions whose last files are there without a completi
         isOpened(session) &&
         session.common.status === 'active' &&
         session.common.updatedAt < before &&
-        !isWorkedOn(session);
+        !isWorkedOn(session) &&
+        !isHeld(leaseFacts(session, world.caller, world.host));
 
       const rows = await store.rows({ thorough: true });
       const stale = rows.filter((row) => row.status === 'active' && row.updatedAt < before);

@@ -4,6 +4,10 @@ import { advance } from './advance.ts';
 import { begin } from './begin.ts';
 import { finish } from './finish.ts';
 import { importReview } from './import-review.ts';
+import { leaseClaim } from './lease-claim.ts';
+import { leaseRelease } from './lease-release.ts';
+import { leaseRenew } from './lease-renew.ts';
+import { leaseShow } from './lease-show.ts';
 import { list } from './list.ts';
 import { log } from './log.ts';
 import { note } from './note.ts';
@@ -18,4 +22,4 @@ import { show } from './show.ts';
 import { status } from './status.ts';
 import { timeline } from './timeline.ts';
 
-export const verbs: readonly Verb[] = [advance, begin, finish, importReview, list, log, note, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, show, status, timeline];
+export const verbs: readonly Verb[] = [advance, begin, finish, importReview, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, note, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, show, status, timeline];

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
-import { fieldLines, nextText, objectAt, objectsAt, textAt, textsAt } from '../kernel/answer.ts';
+import { fieldLines, leaseText, nextText, objectAt, objectsAt, textAt, textsAt } from '../kernel/answer.ts';
 import { sessionField } from '../kernel/fields.ts';
-import { sessionAt, statusToJson } from '../kernel/query.ts';
+import { renewalOfRow, sessionAt, statusToJson } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok } from '../lib/result.ts';
@@ -24,7 +24,8 @@ export const status = defineVerb({
       if (!session.ok) return err({ refusal: session.error });
       const folder = world.kinds.get(row.value.kind)?.folder(row.value.name) ?? '';
       const processes = await world.store.processes({ session: row.value.key });
-      return ok(statusToJson(session.value, processes, world, folder));
+      const renewal = await renewalOfRow(world.store, row.value);
+      return ok(statusToJson(session.value, processes, world, folder, renewal));
     },
   },
   text: (answer) => {
@@ -36,6 +37,7 @@ export const status = defineVerb({
         ['position', textAt(answer, 'position')],
         ['completeness', textAt(answer, 'completeness')],
         ['activity', activityText(answer)],
+        ['held by', leaseText(objectAt(answer, 'lease'))],
         ['flaw', textAt(answer, 'flaw')],
         ['missing', textsAt(answer, 'missing').join('; ')],
         ['branch', textAt(answer, 'branch')],

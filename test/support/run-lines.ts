@@ -51,6 +51,8 @@ for (const argv of lines) {
       version: '0.0.0',
       now,
       actor: () => 'ana@desk',
+      user: () => 'ana',
+      agent: undefined,
       colour: false,
       ...mounts,
       terminal: async () => undefined,

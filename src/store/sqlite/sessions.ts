@@ -1,10 +1,10 @@
 import type { RowFilter, SessionRow } from '../../kernel/ports.ts';
-import { listedChecksumOf, type StoredSession } from '../rows.ts';
+import { listedChecksumOf, parseLease, type StoredSession } from '../rows.ts';
 import type { Database, Row } from './database.ts';
 import { number, numberOrNull, text, textOrNull } from './values.ts';
 
 const listed =
-  'key, kind, name, status, outcome, branch, place, worktree, position, started_at, updated_at, closed_at, seq, revision, interrupted_at, flaw';
+  'key, kind, name, status, outcome, branch, place, worktree, position, started_at, updated_at, closed_at, seq, revision, interrupted_at, flaw, lease';
 const stored = `${listed}, hash, common, view, view_version, checksum, snapshot, snapshot_seq, snapshot_version, snapshot_checksum, tail_bytes, listed_checksum`;
 
 /**
@@ -107,6 +107,7 @@ const steadyColumnsOf = (session: StoredSession): Readonly<Record<string, string
   place: session.place,
   worktree: session.worktree,
   started_at: session.startedAt,
+  lease: session.lease === null ? null : JSON.stringify(session.lease),
 });
 
 const snapshotColumnsOf = (session: StoredSession): Readonly<Record<string, string | number | null>> => ({
@@ -139,7 +140,8 @@ export const upsertSession = (database: Database, session: StoredSession, before
     before.status === session.status &&
     before.place === session.place &&
     before.worktree === session.worktree &&
-    before.startedAt === session.startedAt;
+    before.startedAt === session.startedAt &&
+    JSON.stringify(before.lease) === JSON.stringify(session.lease);
   const sameSnapshot = before.snapshotSeq === session.snapshotSeq && before.snapshot === session.snapshot;
   const columns = {
     ...columnsOf(session),
@@ -167,4 +169,5 @@ const rowToListed = (row: Row): SessionRow => ({
   revision: number(row, 'revision'),
   interruptedAt: textOrNull(row, 'interrupted_at'),
   flaw: textOrNull(row, 'flaw'),
+  lease: parseLease(textOrNull(row, 'lease')),
 });

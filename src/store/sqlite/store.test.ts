@@ -133,50 +133,56 @@ test('events can be neither changed nor deleted, not even by SQL', async (t) => 
   assert.throws(() => database.exec('DELETE FROM event'), /kept/);
 });
 
-/** Makes a store what a program of schema 1 would have left: without the later columns and tables, its rows of older shapes. */
-const lower = (path: string): void => {
+/** What undoes each step of the schema from the second one on. */
+const undo = [
+  `DROP TABLE process; ALTER TABLE session DROP COLUMN interrupted_at; ALTER TABLE session DROP COLUMN flaw;
+    ALTER TABLE session DROP COLUMN listed_checksum`,
+  'DROP TABLE lease; ALTER TABLE session DROP COLUMN lease',
+];
+
+/** Makes a store what a program of an older schema would have left: without later columns and tables, its rows of older shapes. */
+const lower = (path: string, version: number): void => {
   const database = new DatabaseSync(path);
-  database.exec(`DROP TABLE process;
-    ALTER TABLE session DROP COLUMN interrupted_at; ALTER TABLE session DROP COLUMN flaw;
-    ALTER TABLE session DROP COLUMN listed_checksum;
-    UPDATE session SET view_version = '1.1', checksum = 1; PRAGMA user_version = 1`);
+  for (const sql of undo.slice(version - 1).toReversed()) database.exec(sql);
+  database.exec(`UPDATE session SET view_version = '${version}.1', checksum = 1; PRAGMA user_version = ${version}`);
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
 };
 
-test('a store of schema 1 is brought up to date with its rows, and nothing of it counts as damaged', async (t) => {
-  const path = join(folderOf(t), 'stint.db');
-  const first = openSqliteStore(path, kinds, { create: true });
-  const opened = await first.commit({
-    keys: ['review:a'],
-    guards: [],
-    origin: { now: '2026-03-17T10:00:00.000Z', actor: 'ana', place: 'here', cause: 'c' },
-    request: { id: 'c', verb: 'begin', digest: '', given: false },
-    journalOnly: false,
-    expectRevision: undefined,
-    dryRun: false,
-    decide: (sessions) => {
-      const session = sessions.get('review:a');
-      assert.ok(session !== undefined);
-      const events = decideBegin(session, { branch: 'main', worktree: 'main' });
-      return events.ok ? ok(new Map([['review:a', events.value]])) : events;
-    },
-    answer: () => ({}),
+for (const version of undo.map((_, index) => index + 1))
+  test(`a store of schema ${version} is brought up to date with its rows, and nothing of it counts as damaged`, async (t) => {
+    const path = join(folderOf(t), 'stint.db');
+    const first = openSqliteStore(path, kinds, { create: true });
+    const opened = await first.commit({
+      keys: ['review:a'],
+      guards: [],
+      origin: { now: '2026-03-17T10:00:00.000Z', actor: 'ana', place: 'here', cause: 'c' },
+      request: { id: 'c', verb: 'begin', digest: '', given: false },
+      journalOnly: false,
+      expectRevision: undefined,
+      dryRun: false,
+      decide: (sessions) => {
+        const session = sessions.get('review:a');
+        assert.ok(session !== undefined);
+        const events = decideBegin(session, { branch: 'main', worktree: 'main' });
+        return events.ok ? ok(new Map([['review:a', events.value]])) : events;
+      },
+      answer: () => ({}),
+    });
+    assert.ok(opened.ok);
+    const before = await first.read('review:a');
+    await first.close();
+    lower(path, version);
+    const raised = openSqliteStore(path, kinds, { create: false });
+    t.after(raised.close);
+    assert.deepEqual(await raised.verify(), []);
+    assert.deepEqual(await raised.read('review:a'), before);
+    const database = new DatabaseSync(path, { readOnly: true });
+    t.after(() => database.close());
+    const row = database.prepare('SELECT view_version, listed_checksum FROM session').get();
+    assert.notEqual(row?.['listed_checksum'], null);
+    assert.notEqual(row?.['view_version'], '1.1');
   });
-  assert.ok(opened.ok);
-  const before = await first.read('review:a');
-  await first.close();
-  lower(path);
-  const raised = openSqliteStore(path, kinds, { create: false });
-  t.after(raised.close);
-  assert.deepEqual(await raised.verify(), []);
-  assert.deepEqual(await raised.read('review:a'), before);
-  const database = new DatabaseSync(path, { readOnly: true });
-  t.after(() => database.close());
-  const row = database.prepare('SELECT view_version, listed_checksum FROM session').get();
-  assert.notEqual(row?.['listed_checksum'], null);
-  assert.notEqual(row?.['view_version'], '1.1');
-});
 
 test('a row of an older shape is no finding: it is made anew when it is read', async (t) => {
   const { store, spoil } = await withProcesses(t);
@@ -239,10 +245,10 @@ const withProcesses = async (t: TestContext) => {
           ],
         ]),
       ),
+    beside: () => [{ process: 'p2', heartbeatAt: '2026-03-17T11:00:00.000Z' }],
     answer: () => ({}),
   });
   assert.ok(outcome.ok);
-  await store.beat('p2', '2026-03-17T11:00:00.000Z');
   const spoil = (sql: string): void => {
     const database = new DatabaseSync(path);
     database.exec(sql);

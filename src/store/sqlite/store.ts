@@ -44,6 +44,7 @@ import {
   selectOrphans,
   selectProved,
 } from './events.ts';
+import { changeRenewal, countRefusal, selectRefusals, selectRenewals } from './leases.ts';
 import { recordMirrors, selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
 import { openFile, readIdentity, type FileOptions } from './open.ts';
 import { beatProcess, rebuildProcesses, recordProcesses, selectProcesses } from './processes.ts';
@@ -123,7 +124,15 @@ export const createSqliteStore = (
       return database.snapshot(() => verifyStore(database, kinds));
     },
     processes: async (filter) => selectProcesses(database, filter),
-    beat: async (id, at) => database.write(() => ({ commit: true, value: beatProcess(database, id, at) })),
+    renewals: async (key) => selectRenewals(database, key),
+    countRefusal: async (key, at) =>
+      database.write(() => {
+        const token = loadCommon(database, kindOf(key), key)?.session.common.token ?? 0;
+        if (token > 0) countRefusal(database, key, token, at);
+        return { commit: token > 0, value: undefined };
+      }),
+    refusals: async (key) =>
+      selectRefusals(database, key, loadCommon(database, kindOf(key), key)?.session.common.token ?? 0),
     copyTo: async (target) => {
       database.run('VACUUM INTO ?', target);
       // What is put back by hand is to be a store like any other: the mode is part of the file.
@@ -160,7 +169,8 @@ const commit = <Answer extends JsonObject>(
         : loadSession(database, kindOf(key), key, undefined);
       if (loaded !== undefined) storedByKey.set(key, loaded.stored);
       const session = loaded?.session ?? absentSession(kindOf(key), key);
-      before.set(key, request.processes === undefined ? session : withProcesses(database, session, request.processes));
+      const renewed = withRenewals(database, session, request.steps === true);
+      before.set(key, request.processes === undefined ? renewed : withProcesses(database, renewed, request.processes));
     }
     const stale = refuseRevision(before, request);
     if (stale !== undefined) return leave(err(stale));
@@ -181,11 +191,17 @@ const commit = <Answer extends JsonObject>(
       after.set(key, appended.session);
       writeSession(database, session, appended.session, storedByKey.get(key), appended.events);
     }
+    const beside = request.beside?.(after) ?? [];
+    for (const one of beside) {
+      if ('process' in one) beatProcess(database, one.process, one.heartbeatAt);
+      else changeRenewal(database, one.session, one.step, one.renewal);
+    }
     const answer = request.answer(after, before);
     const { given } = request.request;
     if (given) insertRequest(database, request.request, request.origin.actor, answer, request.origin.now);
     const changed = after.values().some((session) => session !== before.get(session.key));
-    return { commit: (changed || given) && !request.dryRun, value: ok({ kind: 'committed', answer }) };
+    const isSomething = changed || given || beside.length > 0;
+    return { commit: isSomething && !request.dryRun, value: ok({ kind: 'committed', answer }) };
   });
 
 const refuseRevision = (
@@ -235,6 +251,12 @@ const withProcesses = (database: Database, session: Session, named: readonly str
   const others = named.flatMap((id) => selectProcesses(database, { id, session: session.key }));
   return { ...session, processes: new Map([...running, ...others].map((process) => [process.id, process])) };
 };
+
+/** A session with what was renewed of its lease and its steps. Nobody asks for it where it is not held. */
+const withRenewals = (database: Database, session: Session, steps: boolean): Session =>
+  steps || (session.common?.lease ?? null) !== null
+    ? { ...session, renewals: selectRenewals(database, session.key) }
+    : session;
 
 /** A session with its row: from its projections where they are intact, else replayed from its events. */
 const loadSession = (

@@ -33,6 +33,12 @@ export const writeFlags: readonly Flag[] = [
     description: 'Names this request: the same one again is answered with what was answered first.',
   },
   { name: 'expect-revision', type: 'number', description: 'Refuse (9) unless the session is at this revision.' },
+  {
+    name: 'lease-token',
+    type: 'number',
+    description: 'The token of the lease that the caller holds. Default: STINT_LEASE_TOKEN.',
+  },
+  { name: 'take-over', type: 'switch', description: 'Take over a lease of somebody else, on the record.' },
   { name: 'dry-run', type: 'switch', description: 'Answer as if, and change nothing.' },
   { name: 'no-redact', type: 'switch', description: 'Store the text as it is, secrets too.' },
 ];
@@ -63,6 +69,8 @@ export interface Flags {
   readonly process: string | undefined;
   readonly requestId: string | undefined;
   readonly expectRevision: number | undefined;
+  readonly leaseToken: number | undefined;
+  readonly takeOver: boolean;
   readonly dryRun: boolean;
   readonly redact: boolean;
 }
@@ -264,6 +272,8 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
         process: textOf(given['process']),
         requestId: textOf(given['request-id']),
         expectRevision: typeof given['expect-revision'] === 'number' ? given['expect-revision'] : undefined,
+        leaseToken: typeof given['lease-token'] === 'number' ? given['lease-token'] : undefined,
+        takeOver: given['take-over'] === true,
         dryRun: given['dry-run'] === true,
         redact: given['no-redact'] !== true,
       },

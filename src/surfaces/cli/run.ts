@@ -27,6 +27,10 @@ export interface Surroundings {
   readonly now: () => string;
   /** Who acts, where nobody says so. */
   readonly actor: () => string;
+  /** The name of the user on this machine. */
+  readonly user: () => string;
+  /** The id of the agent's own conversation, where one runs this. */
+  readonly agent: string | undefined;
   /** Whether standard output is a terminal that shows colours. */
   readonly colour: boolean;
   /** What the system says of its file systems; default: this one's. */
@@ -120,6 +124,10 @@ const runLine = async (
     actor: flags.actor ?? surroundings.actor(),
     session: filled(surroundings.env['STINT_SESSION']),
     process: flags.process ?? filled(surroundings.env['STINT_PROCESS']),
+    agent: surroundings.agent,
+    user: surroundings.user,
+    leaseToken: flags.leaseToken ?? tokenIn(surroundings.env),
+    takeOver: flags.takeOver,
     requestId: flags.requestId,
     expectRevision: flags.expectRevision,
     dryRun: flags.dryRun,
@@ -214,6 +222,11 @@ const isTime = (text: string): boolean => {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 };
 
+const tokenIn = (env: Surroundings['env']): number | undefined => {
+  const token = filled(env['STINT_LEASE_TOKEN']);
+  return token === undefined ? undefined : Number(token);
+};
+
 const checkCall = (
   { env }: Surroundings,
   requestId: string | undefined,
@@ -225,6 +238,11 @@ const checkCall = (
       expected: 'RFC 3339 with its offset, for example 2026-03-17T14:30:22Z',
     });
   }
+  const token = filled(env['STINT_LEASE_TOKEN']);
+  if (token !== undefined && !/^[1-9]\d{0,15}$/.test(token))
+    return refuse('usage', 'STINT_LEASE_TOKEN is no lease token.', {
+      expected: 'the number that stint lease claim gave',
+    });
   if (requestId !== undefined && !/^[!-~]{1,200}$/.test(requestId)) {
     return refuse('usage', '--request-id is not legal.', { expected: '1 to 200 visible ASCII characters' });
   }

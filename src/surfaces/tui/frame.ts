@@ -1,4 +1,4 @@
-import { nextText, objectAt, objectsAt, textAt, textsAt } from '../../kernel/answer.ts';
+import { nextText, objectAt, objectsAt, textAt, textsAt, leaseText } from '../../kernel/answer.ts';
 import type { FrameLook, Screen } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { displayWidth, oneLine, padEnd, stripControls, truncate } from '../../lib/text.ts';
@@ -101,6 +101,7 @@ const sessionLines = (session: JsonObject, columns: number): readonly Line[] => 
     ...processLines(workersOf(session, undefined)),
     blank,
     ...resultLines(session),
+    ...labelled('held by', leaseText(objectAt(session, 'lease'))),
     ...labelled('flaw', textAt(session, 'flaw')),
     ...labelled('missing', textsAt(session, 'missing').join('; ')),
     ...labelled('read only', textAt(session, 'read_only')),

@@ -1,6 +1,7 @@
 import { resolve } from '../../kernel/address.ts';
 import type { SessionRow } from '../../kernel/ports.ts';
 import { progressToJson } from '../../kernel/progress.ts';
+import { renewalOfRow } from '../../kernel/query.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { VerbRefusal, World } from '../../kernel/verb.ts';
 import { noProgress } from '../../kernel/view.ts';
@@ -44,9 +45,10 @@ const readOne = async (world: World, { key, name, kind: kindName }: SessionRow):
   const found = await world.store.read(key);
   if (found === undefined) return undefined;
   const processes = await world.store.processes({ session: key });
+  const renewal = await renewalOfRow(world.store, found.row);
   // What this program cannot fold shows where its own program left it.
   if (kind === undefined || found.unreadable !== undefined)
-    return progressToJson(found, processes, noProgress, world, kind?.folder(name) ?? '');
+    return progressToJson(found, processes, noProgress, world, kind?.folder(name) ?? '', renewal);
   const session = await world.store.load(key);
   if (session === undefined) return undefined;
   // Made of one state, also where the session has moved since it was found.
@@ -56,5 +58,6 @@ const readOne = async (world: World, { key, name, kind: kindName }: SessionRow):
     session.folded.progress(session.common),
     world,
     kind.folder(name),
+    renewal,
   );
 };

@@ -2,7 +2,7 @@
 import { genesis, hashEvent, type StoredEvent } from '../../../kernel/event.ts';
 import type { MirrorRecord, StoredRequest } from '../../../kernel/ports.ts';
 import type { JsonObject } from '../../../lib/canonical-json.ts';
-import { isUndamaged, type StoredSession } from '../../rows.ts';
+import { isUndamaged, parseLease, type StoredSession } from '../../rows.ts';
 import { addressProblem } from '../../../lib/name.ts';
 import { indexRecords, leafRecords, readPages, type LeafRecord, type Pages, type Value } from './pages.ts';
 import type { LogState } from './wal.ts';
@@ -326,6 +326,7 @@ const rowToStored = (row: Named<typeof shapes.session>, later: readonly (Value |
   checksum: row.checksum,
   interruptedAt: textOrNull(later[0]),
   flaw: textOrNull(later[1]),
+  lease: parseLease(textOrNull(later[3])),
   listedChecksum: null,
   snapshot: null,
   snapshotSeq: 0,

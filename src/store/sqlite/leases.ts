@@ -1,0 +1,63 @@
+import type { Renewal } from '../../kernel/lease.ts';
+import type { Database } from './database.ts';
+import { number, numberOrNull, text, textOrNull } from './values.ts';
+
+/** What is kept of leases beside the log: renewals, and how many writes were refused. */
+
+/** What was renewed of the lease of a session, under an empty name, and of its steps. */
+export const selectRenewals = (database: Database, session: string): ReadonlyMap<string, Renewal> =>
+  new Map(
+    database
+      .all(
+        'SELECT step, token, renewed_at, expires_at FROM lease WHERE session = ? AND renewed_at IS NOT NULL',
+        session,
+      )
+      .map((row) => [
+        text(row, 'step'),
+        { token: number(row, 'token'), at: text(row, 'renewed_at'), expiresAt: text(row, 'expires_at') },
+      ]),
+  );
+
+/** Keeps a renewal, or forgets it. */
+export const changeRenewal = (database: Database, session: string, step: string, renewal: Renewal | null): void => {
+  if (renewal === null) {
+    database.run('DELETE FROM lease WHERE session = ? AND step = ?', session, step);
+    return;
+  }
+  database.run(
+    `INSERT INTO lease (session, step, token, renewed_at, expires_at, refused) VALUES (?, ?, ?, ?, ?, 0)
+     ON CONFLICT (session, step) DO UPDATE SET token = excluded.token, renewed_at = excluded.renewed_at,
+       expires_at = excluded.expires_at`,
+    session,
+    step,
+    renewal.token,
+    renewal.at,
+    renewal.expiresAt,
+  );
+};
+
+/** Counts a write that was refused under a claim; another claim begins anew. */
+export const countRefusal = (database: Database, session: string, token: number, at: string): void =>
+  database.run(
+    `INSERT INTO lease (session, step, token, refused, refused_token, refused_at) VALUES (?1, '', ?2, 1, ?2, ?3)
+     ON CONFLICT (session, step) DO UPDATE SET refused = iif(refused_token IS ?2, refused, 0) + 1, refused_token = ?2,
+       refused_at = ?3`,
+    session,
+    token,
+    at,
+  );
+
+/** How many writes were refused under a claim, and when the last one. */
+export const selectRefusals = (
+  database: Database,
+  session: string,
+  token: number,
+): { readonly count: number; readonly at: string | null } => {
+  const row = database.get(
+    `SELECT refused, refused_token, refused_at FROM lease WHERE session = ? AND step = ''`,
+    session,
+  );
+  return row === undefined || numberOrNull(row, 'refused_token') !== token
+    ? { count: 0, at: null }
+    : { count: number(row, 'refused'), at: textOrNull(row, 'refused_at') };
+};
