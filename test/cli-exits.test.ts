@@ -29,9 +29,9 @@ const lines = (...texts: readonly string[]): string => texts.map((text) => `${te
 test('2 usage: what is not known is named, with what is near', (context) => {
   const world = createWorld(context);
   const verbs = [
-    'advance, begin, finish, import review, lease claim, lease release, lease renew, lease show, list, log, note',
-    'process beat, process bind, process end, process list, process start, process sweep',
-    'reconcile, show, status, timeline, complete-map, complete-round, progress, doctor, rebuild',
+    'advance, beat, begin, finish, import review, lease claim, lease release, lease renew, lease show, list, log',
+    'next, note, process beat, process bind, process end, process list, process start, process sweep',
+    'reconcile, show, start, status, timeline, complete-map, complete-round, progress, doctor, rebuild',
   ].join(', ');
   assert.equal(
     refusedText(world, 2, 'bgin'),

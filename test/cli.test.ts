@@ -537,6 +537,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     assert.equal(printed(world.run(...args)), help);
   assert.deepEqual(sorted(verbs.map((verb) => verb.name)), [
     'advance',
+    'beat',
     'begin',
     'complete-map',
     'complete-round',
@@ -549,6 +550,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'lease show',
     'list',
     'log',
+    'next',
     'note',
     'process beat',
     'process bind',
@@ -560,6 +562,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'rebuild',
     'reconcile',
     'show',
+    'start',
     'status',
     'timeline',
   ]);

@@ -4,6 +4,7 @@ import { faultsOf } from '../lib/faults.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import type { Common } from './common.ts';
 import type { DecidedEvent, StoredEvent } from './event.ts';
+import type { Claim } from './lease.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { noProgress, type KindView, type Progress } from './view.ts';
 
@@ -59,8 +60,46 @@ export interface KindDefinition<
   /** The session's own folder, relative to the checkout's root. */
   readonly folder: (name: string) => string;
   readonly mirrors: (state: State, common: Common) => readonly Mirror[];
+  /** What can be handed out; a kind may have no such steps. It then takes the commands of `steps.ts`. */
+  readonly steps?: StepSource<State>;
   /** At least one command of every type; the contract suite explores what they can reach. */
   readonly examples: readonly Command[];
+}
+
+/** A step that may be handed out. */
+export interface ReadyStep {
+  readonly id: string;
+  /** What sort of work it is, in the kind's own words. */
+  readonly type: string;
+  /** What is to be done, for a person. */
+  readonly name: string;
+  readonly args: JsonObject;
+  /** The number of the attempt that handing it out would be, from 1. */
+  readonly attempt: number;
+}
+
+/** An attempt of a step that runs. */
+export interface RunningStep {
+  readonly id: string;
+  readonly attempt: number;
+  readonly claim: Claim;
+}
+
+/** Which of the ready steps are meant: at most so many, those behind one of them. */
+export interface StepPage {
+  readonly limit: number;
+  readonly after?: string | undefined;
+}
+
+/** The steps of a session as they can be handed out; none of them are part of the view. */
+export interface StepSource<State> {
+  /** Those that are ready, in the order in which they are to be done, and how many there are in all. */
+  readonly ready: (state: State, page: StepPage) => { readonly steps: readonly ReadyStep[]; readonly total: number };
+  readonly running: (state: State) => readonly RunningStep[];
+  /** Those that were interrupted, and of which nobody knows what they have done. */
+  readonly inDoubt: (state: State) => readonly string[];
+  /** The newest token that was handed out. */
+  readonly token: (state: State) => number;
 }
 
 /** A kind as the rest of the program sees it: the author's types are closed over. */
@@ -90,6 +129,15 @@ export interface Folded {
   readonly view: (common: Common) => KindView;
   readonly progress: (common: Common) => Progress;
   readonly mirrors: (common: Common) => readonly Mirror[];
+  readonly steps: FoldedSteps | undefined;
+}
+
+/** What can be handed out of a state. */
+export interface FoldedSteps {
+  readonly ready: (page: StepPage) => ReturnType<StepSource<unknown>['ready']>;
+  readonly running: () => readonly RunningStep[];
+  readonly inDoubt: () => readonly string[];
+  readonly token: () => number;
 }
 
 /** Closes over the types of a kind's author, so that a registry of different kinds is a plain list. */
@@ -120,6 +168,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     view: (common) => definition.view(state, common),
     progress: (common) => definition.progress?.(state, common) ?? noProgress,
     mirrors: (common) => definition.mirrors(state, common),
+    steps: definition.steps && stepsOf(definition.steps, state),
   });
 
   return {
@@ -136,6 +185,13 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     thaw: (snapshot) => fold(snapshot as State),
   };
 };
+
+const stepsOf = <State>(source: StepSource<State>, state: State): FoldedSteps => ({
+  ready: (page) => source.ready(state, page),
+  running: () => source.running(state),
+  inDoubt: () => source.inDoubt(state),
+  token: () => source.token(state),
+});
 
 const eventToDecided = (
   event: { readonly type: string; readonly happened?: unknown },

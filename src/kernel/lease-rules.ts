@@ -222,7 +222,8 @@ export const claimToData = (claim: Claim): JsonObject => ({
   ...(claim.sign === null ? {} : { sign: signToData(claim.sign) }),
 });
 
-const signToData = ({ process, host, hostId, pid, pidStart }: NonNullable<Claim['sign']>): JsonObject =>
+/** What tells later whether somebody is gone, as events hold it. */
+export const signToData = ({ process, host, hostId, pid, pidStart }: NonNullable<Claim['sign']>): JsonObject =>
   known({ process, host, host_id: hostId, pid, pid_start: pidStart });
 
 const claimedEvent = (claim: Claim, before?: Claim): DecidedEvent =>
@@ -256,7 +257,8 @@ export const renewalBy = ({ claim, renewal, now }: LeaseFacts, process: string):
   return standing.state === 'live' ? renewalOf(claim, now, lengthOf(standing)) : undefined;
 };
 
-const lengthOf = ({ at, expiresAt }: Standing): number => Date.parse(expiresAt) - Date.parse(at);
+/** How long a claim lasts, in milliseconds. */
+export const lengthOf = ({ at, expiresAt }: Standing): number => Date.parse(expiresAt) - Date.parse(at);
 
 /** What an order about a lease comes to. */
 interface Made {

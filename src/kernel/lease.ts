@@ -62,7 +62,7 @@ export const standingOfClaim = (claim: Claim, renewal: Renewal | undefined, now:
 };
 
 /** Whether two are one holder: by the agent's conversation where there is one, else by host, user and place. */
-const isSameHolder = (a: Holder, b: Holder): boolean =>
+export const isSameHolder = (a: Holder, b: Holder): boolean =>
   a.actor === b.actor &&
   a.agent === b.agent &&
   (a.agent !== null || (a.host === b.host && a.user === b.user && a.place === b.place));
@@ -202,7 +202,7 @@ export const holderToData = ({ agent, ...holder }: Holder): JsonObject => ({
 });
 
 /** A claim from the data of an event; null where it is none. */
-const claimFromData = (data: JsonObject): Claim | null => {
+export const claimFromData = (data: JsonObject): Claim | null => {
   const { token, holder, purpose, claimed_at: claimedAt, expires_at: expiresAt, sign } = data;
   if (typeof token !== 'number' || typeof claimedAt !== 'string' || typeof expiresAt !== 'string') return null;
   const who = fieldsOf(holder);

@@ -127,6 +127,9 @@ export type VerbBody<Input> =
         input: Input,
         payload: Payload | undefined,
       ) => Promise<Result<Order<JsonObject>, Refusal>>;
+      /** What it does instead where `isReading` says so of its input: it then needs no store that may be written. */
+      readonly orReads?: (world: World, input: Input) => Promise<Result<JsonObject, VerbRefusal>>;
+      readonly isReading?: (input: Input) => boolean;
     };
 
 /** A verb as the surfaces see it: the types of its input are closed over. */
@@ -238,8 +241,11 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     const parsed = parse(input);
     if (!parsed.ok) return parsed;
     return ok(async (world, payload) => {
-      if ('writes' in does) return write(world, does.writes, input, parsed.value, payload);
-      const answer = await ('reads' in does ? does.reads : does.maintains)(world, parsed.value);
+      if ('writes' in does && does.isReading?.(parsed.value) !== true)
+        return write(world, does.writes, input, parsed.value, payload);
+      const look = 'writes' in does ? does.orReads : 'reads' in does ? does.reads : does.maintains;
+      if (look === undefined) throw new Error(`${definition.name} reads sometimes, and does not say how`);
+      const answer = await look(world, parsed.value);
       return answer.ok ? ok({ answer: answer.value, sessions: [] }) : answer;
     });
   };
@@ -254,7 +260,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     input: definition.input,
     positionals: definition.positionals ?? [],
     creates: definition.creates ?? false,
-    cares: definition.cares ?? 'reads' in does,
+    cares: definition.cares ?? ('reads' in does || 'orReads' in does),
     unopened: definition.unopened,
     printsValue: definition.printsValue ?? false,
     keepsCopy: definition.keepsCopy ?? false,
@@ -281,7 +287,7 @@ const sessionsOf = (answer: JsonObject): readonly string[] =>
 const refused = (refusal: Refusal): { readonly ok: false; readonly error: VerbRefusal } => err({ refusal });
 
 /** The fields that name what is there already: they are looked up, not stored, and stay what they are. */
-const addresses: ReadonlySet<string> = new Set(['session', 'kind', 'phase', 'skip']);
+const addresses: ReadonlySet<string> = new Set(['session', 'kind', 'phase', 'skip', 'step']);
 
 /**
  * Fields as they may be stored: well-formed, and without secrets unless the caller wants them kept. Fields that need

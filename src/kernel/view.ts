@@ -3,7 +3,7 @@ import type { Common } from './common.ts';
 
 /** What to do next, as a closed list of kinds, a sentence, and the command. */
 export interface NextAction {
-  readonly kind: 'advance' | 'complete' | 'finish' | 'reopen' | 'wait' | 'none';
+  readonly kind: 'advance' | 'claim' | 'complete' | 'finish' | 'reopen' | 'wait' | 'none';
   readonly text: string;
   /** The command to run as it stands, or null where nothing is to be done. */
   readonly command: string | null;

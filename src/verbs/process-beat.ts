@@ -14,7 +14,7 @@ import { err, ok } from '../lib/result.ts';
 export const processBeat = defineVerb({
   name: 'process beat',
   summary: 'Say that a process is alive.',
-  details: `Kept beside the log: a heartbeat is no event. An old one means quiet, never dead. A process that has ended is refused (5). A lease or a step that was claimed with --process and this process is renewed, as long as it has not expired.`,
+  details: `Kept beside the log: a heartbeat is no event. An old one means quiet, never dead. A process that has ended is refused (5). The lease of its session that was claimed with --process and this process is renewed, as long as it has not expired.`,
   examples: ['stint process beat 01KX2QZ6', 'STINT_PROCESS=01KX2QZ6 stint process beat'],
   aliases: [{ name: 'session beat' }],
   input: v.strictObject({

@@ -1,0 +1,256 @@
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { err, ok, type Result } from '../lib/result.ts';
+import { orderOne, standingOf, type Order } from './dispatch.ts';
+import type { DecidedEvent } from './event.ts';
+import type { ReadyStep, RunningStep } from './kind.ts';
+import { holderOf, isSameHolder, standingOfClaim, type Claim, type Renewal } from './lease.ts';
+import { claimOf, claimToData, lengthOf, nextToken, renewalOf, type ClaimWish } from './lease-rules.ts';
+import { decideCommand, decideOpened } from './lifecycle.ts';
+import type { Beside, SessionRow } from './ports.ts';
+import { refuse, type Refusal } from './refusal.ts';
+import { appendEvents, viewOfSession, type OpenedSession, type Session } from './session.ts';
+import { refuseSpeaker } from './steps.ts';
+import type { World } from './verb.ts';
+
+/** Orders about steps that are handed out; no other verb is started with them. */
+
+/** A step that was handed out to the caller. */
+interface Handed {
+  readonly step: ReadyStep;
+  readonly claim: Claim;
+}
+
+/**
+ * Hands ready steps out to the caller, each to nobody else. Attempts that were abandoned (their claim has expired, or whoever
+ * was named with it is proved to be gone) are interrupted in the same transaction, and their steps come back where doing them
+ * twice does no harm.
+ */
+export const orderHandOut = async (
+  world: World,
+  row: SessionRow,
+  wish: Omit<ClaimWish, 'holder'>,
+  limit: number,
+): Promise<Result<Order<JsonObject>, Refusal>> => {
+  const { caller, places, store } = world;
+  const { key } = row;
+  const place = caller.dryRun ? ok(places.here.id ?? 'not made yet') : places.claim();
+  if (!place.ok) return place;
+  const dead = deadAmong(world, (await store.load(key))?.folded.steps?.running() ?? [], await endedIn(world, key));
+  const holder = holderOf(world, place.value);
+  let handed: readonly Handed[] = [];
+  let interrupted: readonly RunningStep[] = [];
+  return ok({
+    steps: true,
+    beside: (): readonly Beside[] => interrupted.map(({ id }) => ({ session: key, step: id, renewal: null })),
+    ...orderOne(
+      key,
+      (session) =>
+        decideOpened(
+          session,
+          (opened) => {
+            const found = abandonedIn(opened, caller.now, dead);
+            const steps = createSteps(opened, caller.now);
+            for (const { id, attempt, because } of found) {
+              const refusal = steps.take({ type: 'interrupt-step', step: id, attempt, because });
+              if (refusal !== undefined) return err(refusal);
+            }
+            const claims: Handed[] = [];
+            for (const step of steps.session().folded.steps?.ready({ limit }).steps ?? []) {
+              const token = nextToken(steps.session().folded.steps?.token() ?? 0, caller.now);
+              const claim = claimOf({ holder, ...wish }, token, caller.now);
+              const { id, attempt } = step;
+              const refusal = steps.take({ type: 'claim-step', step: id, attempt, ...claimToData(claim) });
+              if (refusal !== undefined) return err(refusal);
+              claims.push({ step, claim });
+            }
+            handed = claims;
+            interrupted = found;
+            return ok(steps.events());
+          },
+          { mustBeOpen: true },
+        ),
+      (after) => ({
+        session: key,
+        session_id: after.common.name,
+        steps: handed.map(({ step, claim }) => ({
+          ...stepToJson(step),
+          token: claim.token,
+          expires_at: claim.expiresAt,
+        })),
+        ...restOf(after),
+        interrupted: interrupted.map(({ id, attempt }) => ({ id, attempt })),
+        next_action: nextActionOf(after),
+      }),
+    ),
+  });
+};
+
+/** The ready steps of a session, and what else is to be known before one is claimed. */
+export const stepsToJson = (
+  session: OpenedSession,
+  page: { readonly limit: number; readonly after?: string | undefined },
+): JsonObject => {
+  const { steps = [], total = 0 } = session.folded.steps?.ready(page) ?? {};
+  return {
+    session: session.key,
+    session_id: session.common.name,
+    steps: steps.map(stepToJson),
+    total,
+    ...restOf(session),
+    next_action: nextActionOf(session),
+  };
+};
+
+const nextActionOf = (session: OpenedSession): JsonObject => ({ ...viewOfSession(session).next });
+
+const stepToJson = ({ id, type, name, attempt, args }: ReadyStep): JsonObject => ({ id, type, name, attempt, args });
+
+/** Most steps in doubt that are named. */
+const mostNamed = 20;
+
+const restOf = ({ folded }: OpenedSession): JsonObject => {
+  const doubtful = folded.steps?.inDoubt() ?? [];
+  return {
+    running: folded.steps?.running().length ?? 0,
+    in_doubt: doubtful.slice(0, mostNamed),
+    in_doubt_total: doubtful.length,
+  };
+};
+
+/** Renews the claim of a step that the caller works on, with what it says of it. */
+export const orderRenewStep = async (
+  world: World,
+  row: SessionRow,
+  given: {
+    readonly step: string;
+    readonly attempt: number | undefined;
+    readonly token: number | undefined;
+    /** Milliseconds; undefined for as long as it lasted before. */
+    readonly ttl: number | undefined;
+    /** What is asked of the kind with it; undefined for nothing. */
+    readonly command: ((running: RunningStep) => JsonObject & { readonly type: string }) | undefined;
+  },
+): Promise<Result<Order<JsonObject>, Refusal>> => {
+  const { caller, places } = world;
+  const place = caller.dryRun ? ok(places.here.id ?? 'not made yet') : places.claim();
+  if (!place.ok) return place;
+  const holder = holderOf(world, place.value);
+  let renewed: { readonly running: RunningStep; readonly renewal: Renewal } | undefined;
+  const made = () => {
+    if (renewed === undefined) throw new Error(`nothing was decided about the step ${given.step}`);
+    return renewed;
+  };
+  return ok({
+    steps: true,
+    fence: 'own',
+    beside: () => [{ session: row.key, step: given.step, renewal: made().renewal }],
+    ...orderOne(
+      row.key,
+      (session) =>
+        decideOpened(
+          session,
+          (opened) => {
+            const running = runningOf(opened, given.step);
+            if (!running.ok) return running;
+            const refusal = refuseSpeaker(running.value, given, (claim) => isSameHolder(claim.holder, holder));
+            if (refusal !== undefined) return err(refusal);
+            const { claim } = running.value;
+            const standing = standingOfClaim(claim, opened.renewals.get(given.step), caller.now);
+            renewed = {
+              running: running.value,
+              renewal: renewalOf(claim, caller.now, given.ttl ?? lengthOf(standing)),
+            };
+            return given.command === undefined ? ok([]) : decideCommand(opened, given.command(running.value));
+          },
+          { mustBeOpen: true },
+        ),
+      (after) => ({
+        session: row.key,
+        session_id: after.common.name,
+        step: given.step,
+        attempt: made().running.attempt,
+        token: made().running.claim.token,
+        expires_at: made().renewal.expiresAt,
+        next_action: nextActionOf(after),
+      }),
+    ),
+  });
+};
+
+/** Ends an attempt with its result: whoever has its token is trusted, whoever holds the session. */
+export const orderEndStep = (
+  row: SessionRow,
+  command: {
+    readonly step: string;
+    readonly attempt: number;
+    readonly token: number;
+    readonly outcome: 'completed' | 'failed';
+    readonly result?: JsonObject;
+  },
+): Order<JsonObject> => ({
+  fence: 'own',
+  beside: () => [{ session: row.key, step: command.step, renewal: null }],
+  ...orderOne(
+    row.key,
+    (session) => decideCommand(session, { type: 'end-step', ...command }),
+    (after) => ({ ...standingOf(after), step: command.step, attempt: command.attempt, outcome: command.outcome }),
+  ),
+});
+
+const runningOf = (session: OpenedSession, step: string): Result<RunningStep, Refusal> => {
+  const running = session.folded.steps?.running().find(({ id }) => id === step);
+  return running === undefined
+    ? err(
+        refuse('illegal-transition', `No attempt of the step ${step} runs.`, {
+          expected: 'a step that was handed out',
+          legal: ['stint next', 'stint next --claim'],
+          hint: `stint next --claim --session ${session.key}`,
+        }),
+      )
+    : ok(running);
+};
+
+/** The processes of a session that have said that they end. */
+const endedIn = async ({ store }: World, key: string): Promise<ReadonlySet<string>> =>
+  new Set((await store.processes({ session: key })).flatMap(({ id, endedAt }) => (endedAt === null ? [] : [id])));
+
+/** The tokens of the attempts whose worker is proved to be gone. */
+const deadAmong = ({ host }: World, running: readonly RunningStep[], ended: ReadonlySet<string>): ReadonlySet<number> =>
+  new Set(
+    running.flatMap(({ claim: { sign, token } }) => {
+      const isGone =
+        sign !== null && (host.observe(sign) === 'dead' || (sign.process !== null && ended.has(sign.process)));
+      return isGone ? [token] : [];
+    }),
+  );
+
+/** The attempts that nobody works on any more, and why. */
+const abandonedIn = (
+  { folded, renewals }: OpenedSession,
+  now: string,
+  dead: ReadonlySet<number>,
+): readonly (RunningStep & { readonly because: string })[] =>
+  (folded.steps?.running() ?? []).flatMap((running) => {
+    const { id, claim } = running;
+    if (dead.has(claim.token)) return [{ ...running, because: 'gone' }];
+    const { state } = standingOfClaim(claim, renewals.get(id), now);
+    return state === 'live' ? [] : [{ ...running, because: state === 'expired' ? 'expired' : 'its clock was ahead' }];
+  });
+
+/** Takes commands of a kind one after the other, each on the state that the ones before have led to. */
+const createSteps = (opened: OpenedSession, now: string) => {
+  let session: Session = opened;
+  const events: DecidedEvent[] = [];
+  return {
+    session: () => session,
+    events: (): readonly DecidedEvent[] => events,
+    take: (command: JsonObject & { readonly type: string }): Refusal | undefined => {
+      const decided = decideCommand(session, command);
+      if (!decided.ok) return decided.error;
+      events.push(...decided.value);
+      // Numbers and hashes are those of nobody: what is appended is decided by the store.
+      session = appendEvents(session, decided.value, { now, actor: '', place: '', cause: '' }).session;
+      return undefined;
+    },
+  };
+};

@@ -1,0 +1,78 @@
+import * as v from 'valibot';
+import { resolve } from '../kernel/address.ts';
+import { nextText, objectAt, objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
+import { flag, optionalCount, optionalText, sessionField } from '../kernel/fields.ts';
+import { ttlField, wishOf } from '../kernel/lease-rules.ts';
+import { orderHandOut, stepsToJson } from '../kernel/step-orders.ts';
+import { defineVerb } from '../kernel/verb.ts';
+import { err, ok } from '../lib/result.ts';
+import type { JsonObject } from '../lib/canonical-json.ts';
+
+/** How many steps are listed, and handed out, where nobody says so, and at most. */
+const pages = { listed: 20, claimed: 1, most: 200 };
+
+export const next = defineVerb({
+  name: 'next',
+  summary: 'What can be done now? With --claim: give it to me.',
+  details: `Lists the steps of the session that are ready, in their order, --limit at a time; --after names the last one that was seen. A kind whose work has no such steps (review, map) answers with none, and with its next action.
+
+--claim hands steps out, one unless --limit says otherwise, each to exactly one caller. The answer names for each its attempt and token: with both its result is recorded, and nobody else's is. A claim lasts for --ttl and is renewed by start and beat. Attempts whose claim has expired, or whose worker (--pid, --process) is proved to be gone, are interrupted in the same transaction and stay on the record. Their steps come back as another attempt where doing them twice does no harm; else they are in doubt, and are not handed out before somebody says what came of them.`,
+  examples: [
+    'stint next --json',
+    'stint next --claim --ttl 10m --json',
+    'stint next --claim --limit 5 --pid 4711 --json',
+  ],
+  input: v.strictObject({
+    claim: flag('Hand steps out to me.'),
+    limit: optionalCount('At most so many. Default: 20, with --claim 1.', 1, pages.most),
+    after: optionalText('Only those behind this step.'),
+    ttl: ttlField,
+    pid: optionalCount('The pid of the program that does the work, on this machine.', 1, 2 ** 31 - 1),
+    session: sessionField,
+  }),
+  positionals: ['session'],
+  contradiction: ({ claim, after, ttl, pid }) => {
+    if (claim === true) return after === undefined ? undefined : '--after does not go with --claim';
+    return ttl === undefined && pid === undefined ? undefined : '--ttl and --pid go with --claim';
+  },
+  does: {
+    isReading: ({ claim }) => claim !== true,
+    orReads: async (world, { session: given, limit, after }) => {
+      const row = await resolve(world, given);
+      if (!row.ok) return err({ refusal: row.error });
+      const session = await world.store.load(row.value.key);
+      if (session === undefined) throw new Error(`${row.value.key} has a row and no events`);
+      return ok(stepsToJson(session, { limit: limit ?? pages.listed, after }));
+    },
+    writes: async (world, { session, limit, ...input }) => {
+      const row = await resolve(world, session);
+      if (!row.ok) return row;
+      const wish = await wishOf(world, input);
+      if (!wish.ok) return wish;
+      return orderHandOut(world, row.value, wish.value, limit ?? pages.claimed);
+    },
+  },
+  text: (answer) => {
+    const steps = objectsAt(answer, 'steps');
+    const doubtful = textsAt(answer, 'in_doubt');
+    return [
+      steps.length === 0
+        ? `${textAt(answer, 'session')}: no step is ready (${textAt(answer, 'running')} running)`
+        : table(steps.map(stepCells)),
+      ...(doubtful.length === 0 ? [] : [`in doubt: ${doubtful.join(', ')}`]),
+      ...objectsAt(answer, 'interrupted').map(
+        (one) => `interrupted: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')}`,
+      ),
+      `then: ${textAt(objectAt(answer, 'next_action'), 'text')}`,
+      ...nextText(answer),
+    ].join('\n');
+  },
+});
+
+const stepCells = (step: JsonObject): readonly string[] => [
+  textAt(step, 'id'),
+  textAt(step, 'type'),
+  textAt(step, 'name'),
+  `attempt ${textAt(step, 'attempt')}`,
+  ...(textAt(step, 'token') === '' ? [] : [`token ${textAt(step, 'token')}`, `until ${textAt(step, 'expires_at')}`]),
+];

@@ -1,0 +1,46 @@
+import * as v from 'valibot';
+import { resolve } from '../kernel/address.ts';
+import { textAt } from '../kernel/answer.ts';
+import { durationOf, optionalCount, requiredText, sessionField } from '../kernel/fields.ts';
+import { signToData, ttlField, wishOf } from '../kernel/lease-rules.ts';
+import { orderRenewStep } from '../kernel/step-orders.ts';
+import { defineVerb } from '../kernel/verb.ts';
+
+export const start = defineVerb({
+  name: 'start',
+  summary: 'Say that the work on a claimed step begins.',
+  details: `Renews its claim, and puts on record what is known of whoever does it: --pid or --process, so that it is noticed when they are gone. Saying it again renews the claim and nothing else. Only whoever claimed the step may say it: by its --token, or as the same caller.`,
+  examples: ['stint start build --attempt 1 --token 1773748822000 --pid 4711'],
+  input: v.strictObject({
+    step: requiredText('The id of the step.'),
+    attempt: optionalCount('The attempt. Default: the one that runs.'),
+    token: optionalCount('Its token, as next --claim gave it.'),
+    ttl: ttlField,
+    pid: optionalCount('The pid of the program that does the work, on this machine.', 1, 2 ** 31 - 1),
+    session: sessionField,
+  }),
+  positionals: ['step'],
+  does: {
+    writes: async (world, { step, attempt, token, ttl, pid, session }) => {
+      const row = await resolve({ ...world, joins: undefined }, session);
+      if (!row.ok) return row;
+      const wish = await wishOf(world, { pid });
+      if (!wish.ok) return wish;
+      const { sign } = wish.value;
+      return orderRenewStep(world, row.value, {
+        step,
+        attempt,
+        token,
+        ttl: ttl === undefined ? undefined : durationOf(ttl),
+        command: (running) => ({
+          type: 'start-step',
+          step,
+          attempt: running.attempt,
+          ...(sign === null ? {} : { sign: signToData(sign) }),
+        }),
+      });
+    },
+  },
+  text: (answer) =>
+    `${textAt(answer, 'step')}: attempt ${textAt(answer, 'attempt')} is at work, claimed until ${textAt(answer, 'expires_at')}`,
+});

@@ -1,0 +1,358 @@
+/** Steps that are handed out, shown with a kind that has many of them. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { openStint, type Stint } from '../../src/index.ts';
+import { exploreKind } from '../../src/kernel/explore.ts';
+import type { JsonObject } from '../../src/lib/canonical-json.ts';
+import { startProgram } from '../support/processes.ts';
+import { createWorld, listOf, repository, type Printed, type TestWorld } from '../support/world.ts';
+import { defineSheet, verbs } from './sheet/index.ts';
+
+/** Somebody who works on a sheet at a time. */
+interface Hand {
+  readonly ask: (verb: string, input?: JsonObject, call?: Parameters<Stint['run']>[2]) => Promise<Printed>;
+  /** The refusal that a verb must answer with. */
+  readonly refused: (verb: string, input?: JsonObject, call?: Parameters<Stint['run']>[2]) => Promise<Printed>;
+}
+
+/** Time, in minutes after noon. */
+interface Clock {
+  minutes: number;
+}
+
+const handIn = (context: TestContext, world: TestWorld, clock: Clock, actor: string, columns: number): Hand => {
+  const now = (): string => new Date(Date.parse('2026-03-17T12:00:00Z') + clock.minutes * 60_000).toISOString();
+  const opened = openStint({ cwd: world.project, actor, host: 'desk', kinds: [defineSheet(columns)], verbs, now });
+  assert.ok(opened.ok);
+  context.after(opened.value.close);
+  const run = opened.value.run;
+  return {
+    ask: async (verb, input = {}, call) => {
+      const answer = await run(verb, input, call);
+      if (!answer.ok) assert.fail(`${verb}: ${answer.error.refusal.message}`);
+      return answer.value;
+    },
+    refused: async (verb, input = {}, call) => {
+      const answer = await run(verb, input, call);
+      if (answer.ok) assert.fail(`${verb}: ${JSON.stringify(answer.value)}`);
+      return answer.error.refusal;
+    },
+  };
+};
+
+/** A sheet that was begun, and two hands on it. */
+const sheetOf = async (context: TestContext, columns: number) => {
+  const world = createWorld(context);
+  const clock: Clock = { minutes: 0 };
+  const ana = handIn(context, world, clock, 'ana', columns);
+  const bob = handIn(context, world, clock, 'bob', columns);
+  await ana.ask('begin', { kind: 'sheet', name: 'x' });
+  return { world, clock, ana, bob };
+};
+
+const claim = async ({ ask }: Hand, input: JsonObject = {}): Promise<Printed> => {
+  const [step] = listOf((await ask('next', { claim: true, ...input })).steps);
+  assert.ok(step !== undefined, 'a step is handed out');
+  return step;
+};
+
+const complete = async ({ ask }: Hand, { id, attempt, token }: Printed): Promise<Printed> =>
+  ask('complete-step', { step: id, attempt, token });
+
+const eventsOf = async ({ ask }: Hand): Promise<readonly string[]> =>
+  listOf((await ask('log', { session: 'x' })).events)
+    .filter(({ type }) => String(type).startsWith('Step'))
+    .map(
+      ({ type, data }) =>
+        `${type} ${data.step} ${data.attempt ?? data.as}${data.because === undefined ? '' : ` ${data.because}`}`,
+    );
+
+test('a kind with steps keeps what every kind promises', () => {
+  assert.deepEqual(exploreKind(defineSheet(1), 2000).faults, []);
+});
+
+test('what is ready is listed in order, in pages, without changing anything', async (context) => {
+  const { ana } = await sheetOf(context, 30);
+  const first = await ana.ask('next', { limit: 2 });
+  assert.deepEqual(first, {
+    session: 'sheet:x',
+    session_id: 'x',
+    steps: [
+      { id: 'c-001', type: 'column', name: 'add up c-001', attempt: 1, args: { column: 0 } },
+      { id: 'c-002', type: 'column', name: 'add up c-002', attempt: 1, args: { column: 1 } },
+    ],
+    total: 30,
+    running: 0,
+    in_doubt: [],
+    in_doubt_total: 0,
+    next_action: { kind: 'claim', text: 'Add up a column.', command: 'stint next --claim --session sheet:x' },
+  });
+  const idsOf = async (input: JsonObject): Promise<readonly string[]> =>
+    listOf((await ana.ask('next', input)).steps).map(({ id }) => String(id));
+  assert.deepEqual(await idsOf({ limit: 2, after: 'c-002' }), ['c-003', 'c-004']);
+  assert.equal((await idsOf({})).length, 20);
+  assert.deepEqual(await idsOf({ after: 'c-030' }), []);
+  assert.deepEqual(await eventsOf(ana), []);
+  assert.equal((await ana.refused('next', { ttl: '1h' })).code, 'usage');
+  assert.equal((await ana.refused('next', { claim: true, after: 'c-001' })).code, 'usage');
+  assert.equal((await ana.refused('next', { claim: true, ttl: '5s' })).code, 'usage');
+});
+
+test('a kind without steps answers with none, and with its next action', async (context) => {
+  const { ana } = await sheetOf(context, 1);
+  await ana.ask('begin', { kind: 'review', name: 'r' });
+  for (const input of [{ session: 'r' }, { session: 'r', claim: true }]) {
+    const answer = await ana.ask('next', input);
+    assert.deepEqual(
+      [answer.steps, answer.next_action.command],
+      [[], 'stint advance change-context --session review:r'],
+    );
+  }
+});
+
+test('each ready step is handed to one caller, with an attempt and a token that only grows, and done by both', async (context) => {
+  const { ana, bob } = await sheetOf(context, 2);
+  const a = await claim(ana);
+  const b = await claim(bob);
+  assert.deepEqual([a.id, a.attempt, b.id, b.attempt], ['c-001', 1, 'c-002', 1]);
+  assert.ok(Number.isSafeInteger(a.token) && b.token > a.token);
+  assert.equal(a.expires_at, '2026-03-17T12:30:00.000Z');
+  const none = await ana.ask('next', { claim: true });
+  assert.deepEqual([none.steps, none.running, none.next_action.kind], [[], 2, 'wait']);
+  assert.equal((await bob.refused('complete-step', { step: 'c-001', attempt: 1, token: b.token })).code, 'lease');
+  assert.equal((await bob.refused('complete-step', { step: 'c-001', attempt: 2, token: a.token })).code, 'lease');
+  assert.equal((await bob.refused('complete-step', { step: 'c-9', attempt: 1, token: 1 })).code, 'not-found');
+  await complete(ana, a);
+  const repeated = await complete(ana, a);
+  assert.equal(repeated.position, '1 of 3', 'saying it again changes nothing');
+  assert.equal(
+    (await ana.refused('complete-step', { step: 'c-001', attempt: 1, token: a.token, failed: true })).code,
+    'lease',
+  );
+  await complete(bob, b);
+  const sum = await claim(ana);
+  assert.equal(sum.id, 'sum', 'what depends on others comes when they are done');
+  await complete(ana, sum);
+  assert.equal((await ana.ask('finish')).outcome, 'completed');
+  assert.equal((await ana.refused('next', { claim: true, session: 'x' })).code, 'illegal-transition');
+});
+
+test('a step that failed comes back as another attempt', async (context) => {
+  const { ana } = await sheetOf(context, 1);
+  const first = await claim(ana);
+  await ana.ask('complete-step', { step: first.id, attempt: first.attempt, token: first.token, failed: true });
+  const second = await claim(ana);
+  assert.deepEqual([second.id, second.attempt], ['c-001', 2]);
+  assert.ok(second.token > first.token);
+});
+
+test('a claim that expired is interrupted by the next one: an idempotent step comes back, another is in doubt, and late results are not taken', async (context) => {
+  const { ana, bob, clock } = await sheetOf(context, 2);
+  const [first, second] = listOf((await ana.ask('next', { claim: true, limit: 2, ttl: '10m' })).steps);
+  clock.minutes = 9.9;
+  assert.deepEqual((await bob.ask('next', { claim: true })).steps, []);
+  clock.minutes = 10;
+  const answer = await bob.ask('next', { claim: true });
+  assert.deepEqual(answer.interrupted, [
+    { id: 'c-001', attempt: 1 },
+    { id: 'c-002', attempt: 1 },
+  ]);
+  assert.deepEqual(
+    listOf(answer.steps).map(({ id, attempt }) => [id, attempt]),
+    [['c-002', 2]],
+  );
+  assert.deepEqual(answer.in_doubt, ['c-001']);
+  for (const step of [first, second]) {
+    for (const [verb, input] of [
+      ['complete-step', {}],
+      ['start', {}],
+      ['beat', {}],
+    ] as const) {
+      const refusal = await ana.refused(verb, { step: step.id, attempt: step.attempt, token: step.token, ...input });
+      assert.ok(['lease', 'illegal-transition'].includes(refusal.code), `${verb} ${step.id}: ${refusal.message}`);
+    }
+  }
+  assert.deepEqual(await eventsOf(bob), [
+    'StepClaimed c-001 1',
+    'StepClaimed c-002 1',
+    'StepInterrupted c-001 1 expired',
+    'StepInterrupted c-002 1 expired',
+    'StepClaimed c-002 2',
+  ]);
+});
+
+test('a step in doubt is not handed out before somebody says what came of it', async (context) => {
+  const { ana, bob, clock } = await sheetOf(context, 11);
+  await ana.ask('next', { claim: true, limit: 11, ttl: '10s' });
+  clock.minutes = 1;
+  const answer = await bob.ask('next', { claim: true, limit: 200 });
+  assert.deepEqual(answer.in_doubt, ['c-001', 'c-011']);
+  assert.equal(listOf(answer.steps).length, 9);
+  for (const step of listOf(answer.steps)) await complete(bob, step);
+  const { next_action: next } = await bob.ask('next');
+  assert.equal(next.command, 'stint settle-step c-001 --as again --reason R --session sheet:x');
+  await bob.ask('settle-step', { step: 'c-001', as: 'done', reason: 'the line is there' });
+  await bob.ask('settle-step', { step: 'c-011', as: 'again', reason: 'it is not' });
+  await bob.ask('settle-step', { step: 'c-011', as: 'again', reason: 'said again' });
+  assert.equal(
+    (await bob.refused('settle-step', { step: 'c-002', as: 'again', reason: 'r' })).code,
+    'illegal-transition',
+  );
+  const again = await claim(bob);
+  assert.deepEqual([again.id, again.attempt], ['c-011', 2]);
+});
+
+test('start and beat keep a claim, for whoever claimed it or shows its token, and nobody else', async (context) => {
+  const { ana, bob, clock } = await sheetOf(context, 1);
+  const { id, attempt, token } = await claim(ana, { ttl: '10m' });
+  clock.minutes = 9;
+  const started = await ana.ask('start', { step: id });
+  assert.deepEqual([started.attempt, started.token, started.expires_at], [attempt, token, '2026-03-17T12:19:00.000Z']);
+  clock.minutes = 18;
+  assert.equal((await bob.refused('beat', { step: id })).code, 'lease');
+  assert.equal((await bob.refused('beat', { step: id, token: token + 1 })).code, 'lease');
+  assert.equal((await bob.refused('beat', { step: id, attempt: 2, token })).code, 'lease');
+  assert.equal((await bob.ask('beat', { step: id, token, ttl: '1h' })).expires_at, '2026-03-17T13:18:00.000Z');
+  clock.minutes = 77;
+  assert.deepEqual((await bob.ask('next', { claim: true })).steps, []);
+  await ana.ask('start', { step: id });
+  assert.deepEqual(await eventsOf(ana), ['StepClaimed c-001 1', 'StepStarted c-001 1'], 'renewals are no events');
+  assert.equal((await ana.refused('beat', { step: 'sum' })).code, 'illegal-transition');
+});
+
+test('a worker that is gone loses its step at once, one on another machine only by time', async (context) => {
+  const { world, ana, bob, clock } = await sheetOf(context, 3);
+  const program = await startProgram(context);
+  const held = await claim(ana, { pid: program.pid });
+  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, []);
+  await program.kill();
+  const there = openStint({
+    cwd: world.project,
+    actor: 'eve',
+    host: 'elsewhere',
+    kinds: [defineSheet(3)],
+    verbs,
+    now: () => '2026-03-17T12:00:00.000Z',
+  });
+  assert.ok(there.ok);
+  context.after(there.value.close);
+  const far = await there.value.run('next', { claim: true });
+  assert.ok(far.ok);
+  assert.deepEqual(far.value['interrupted'], [], 'from another machine nobody can tell');
+  const answer = await bob.ask('next', { claim: true });
+  assert.deepEqual(answer.interrupted, [{ id: held.id, attempt: 1 }]);
+  assert.ok((await eventsOf(bob)).includes(`StepInterrupted ${held.id} 1 gone`));
+  clock.minutes = 0;
+});
+
+test('a process that has ended on record has let go of its steps', async (context) => {
+  const { ana, bob } = await sheetOf(context, 2);
+  const { id: process } = await ana.ask('process start', { kind: 'instance', session: 'x' });
+  const [held] = listOf((await ana.ask('next', { claim: true }, { process: String(process) })).steps);
+  await ana.ask('process end', { id: process });
+  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, [{ id: held?.id, attempt: 1 }]);
+});
+
+test('the token of a step is enough for its step, whoever holds the session; for the next one it takes the lease', async (context) => {
+  const { ana, bob } = await sheetOf(context, 3);
+  const step = await claim(bob);
+  const { token: lease } = await ana.ask('lease claim', { session: 'x' });
+  await bob.ask('start', { step: step.id, session: 'x' });
+  await bob.ask('complete-step', { step: step.id, attempt: step.attempt, token: step.token, session: 'x' });
+  assert.equal((await bob.refused('next', { claim: true, session: 'x' })).code, 'lease');
+  assert.equal((await bob.refused('next', { claim: true, session: 'x' }, { leaseToken: 5 })).code, 'lease');
+  assert.equal(
+    listOf((await bob.ask('next', { claim: true, session: 'x' }, { leaseToken: Number(lease) })).steps).length,
+    1,
+  );
+  assert.equal(listOf((await bob.ask('next', { session: 'x' })).steps).length, 1, 'looking needs no lease');
+});
+
+test('a dry run hands nothing out, and a request that comes again is answered with what was handed out first', async (context) => {
+  const { ana } = await sheetOf(context, 3);
+  assert.equal(listOf((await ana.ask('next', { claim: true }, { dryRun: true })).steps).length, 1);
+  assert.deepEqual(await eventsOf(ana), []);
+  const first = await ana.ask('next', { claim: true }, { requestId: 'r' });
+  assert.deepEqual(await ana.ask('next', { claim: true }, { requestId: 'r' }), { ...first, replayed: true });
+  assert.equal((await eventsOf(ana)).length, 1);
+});
+
+test('a store that is made anew hands out no older token, and keeps what was renewed', async (context) => {
+  const { ana, bob, clock } = await sheetOf(context, 2);
+  const step = await claim(ana, { ttl: '10m' });
+  clock.minutes = 9;
+  await ana.ask('beat', { step: step.id });
+  await ana.ask('rebuild', { session: 'x' });
+  clock.minutes = 15;
+  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, []);
+  clock.minutes = -60;
+  await bob.ask('settle-step', { step: step.id, as: 'again', reason: 'r' }).catch(() => undefined);
+  const [other] = listOf((await bob.ask('log', { session: 'x', limit: 1 })).events);
+  assert.ok(other?.data.token > step.token, 'not even by a clock that went back');
+});
+
+test('8 workers on 200 steps, two of them killed: each step is completed once, and every attempt that was lost is on record', async (context) => {
+  const world = createWorld(context);
+  const columns = 199;
+  const clock: Clock = { minutes: 0 };
+  const ana = handIn(context, world, clock, 'ana', columns);
+  await ana.ask('begin', { kind: 'sheet', name: 'race' });
+  const effects = world.write('effects.txt', '');
+  const workers = Array.from({ length: 8 }, (_, index) =>
+    spawn(
+      process.execPath,
+      [join(repository, 'test/support/sheet-worker.ts'), world.project, String(columns), effects, `worker-${index}`],
+      { stdio: ['ignore', 'inherit', 'inherit'] },
+    ),
+  );
+  const ends = workers.map(async (worker) => once(worker, 'exit'));
+  for (const index of [2, 5]) {
+    // Somewhere in the middle of the work, wherever that worker is.
+    while (readFileSync(effects, 'utf8').split('\n').length < 20 * index) await pause(2);
+    workers[index]?.kill('SIGKILL');
+  }
+  let codes: readonly unknown[] = [];
+  const settle = async (): Promise<void> => {
+    for (const id of (await ana.ask('next', { session: 'race' })).in_doubt)
+      await ana.ask('settle-step', { step: id, as: 'again', reason: 'its worker was killed', session: 'race' });
+  };
+  const all = Promise.all(ends).then((ended) => void (codes = ended.map(([code]) => code)));
+  while (codes.length === 0) {
+    await settle();
+    await Promise.race([all, pause(50)]);
+  }
+  assert.deepEqual(codes, [0, 0, null, 0, 0, null, 0, 0]);
+  await settle();
+  // What the last one to be killed left behind.
+  for (
+    let left = await ana.ask('next', { claim: true, session: 'race' });
+    listOf(left.steps).length > 0;
+    left = await ana.ask('next', { claim: true, session: 'race' })
+  )
+    for (const step of listOf(left.steps))
+      await ana.ask('complete-step', { step: step.id, attempt: step.attempt, token: step.token, session: 'race' });
+
+  const events = listOf((await ana.ask('log', { session: 'race' })).events);
+  const of = (type: string): readonly Printed[] => events.filter((event) => event.type === type);
+  assert.equal(new Set(of('StepCompleted').map(({ data }) => data.step)).size, 200);
+  assert.equal(of('StepCompleted').length, 200, 'each once');
+  const claims = of('StepClaimed').map(({ data }) => `${data.step} ${data.attempt}`);
+  assert.equal(new Set(claims).size, claims.length, 'no attempt is handed out twice');
+  assert.equal(of('StepInterrupted').length, claims.length - 200, 'what was not completed was interrupted');
+  assert.ok(of('StepInterrupted').length <= 2);
+  const tokens = of('StepClaimed').map(({ data }) => Number(data.token));
+  assert.deepEqual(
+    tokens,
+    tokens.toSorted((a, b) => a - b),
+  );
+  const done = readFileSync(effects, 'utf8').trimEnd().split('\n');
+  assert.equal(new Set(done).size, done.length, 'no attempt was at work twice');
+  assert.equal((await ana.ask('finish', { session: 'race' })).outcome, 'completed');
+  assert.equal((await ana.ask('doctor')).healthy, true);
+  writeFileSync(effects, '');
+});
