@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openStint, type Stint } from '../../src/index.ts';
 import { exploreKind } from '../../src/kernel/explore.ts';
 import type { JsonObject } from '../../src/lib/canonical-json.ts';
+import { isDamagedStore, repairStore } from '../../src/store/repair.ts';
 import { startProgram } from '../support/processes.ts';
 import { createWorld, listOf, repository, type Printed, type TestWorld } from '../support/world.ts';
 import { defineSheet, verbs } from './sheet/index.ts';
@@ -294,6 +296,36 @@ test('a store that is made anew hands out no older token, and keeps what was ren
   await bob.ask('settle-step', { step: step.id, as: 'again', reason: 'r' }).catch(() => undefined);
   const [other] = listOf((await bob.ask('log', { session: 'x', limit: 1 })).events);
   assert.ok(other?.data.token > step.token, 'not even by a clock that went back');
+});
+
+test('a store that was made anew from an older copy takes no result of an attempt from before', async (context) => {
+  const { world, ana, bob, clock } = await sheetOf(context, 2);
+  const path = world.path('.stint/stint.db');
+  const id = readFileSync(world.path('.git/stint-id'), 'utf8').trim();
+  const held = await claim(ana, { ttl: '10m' });
+  mkdirSync(world.path('copies', id), { recursive: true });
+  const copied = new DatabaseSync(path);
+  copied.exec(`VACUUM INTO '${world.path('copies', id, '2026-03-17T120000Z.db')}'`);
+  clock.minutes = 11;
+  const lost = await claim(bob);
+  assert.deepEqual([lost.id, lost.attempt], ['c-002', 1], 'the first one is in doubt');
+  for (const file of ['stint.db', 'stint.db-wal', 'stint.db-shm']) rmSync(world.path('.stint', file));
+
+  const files = { path, idFile: world.path('.git/stint-id'), copies: world.path('copies'), traces: () => [] };
+  const kinds = new Map([['sheet', defineSheet(2)]]);
+  assert.ok(repairStore(files, kinds, '2026-03-17T12:12:00.000Z', () => isDamagedStore(files, kinds)) !== undefined);
+  clock.minutes = 13;
+  const eve = handIn(context, world, clock, 'ana', 2);
+  for (const step of [held, lost]) {
+    const { id: name, attempt, token } = step;
+    assert.equal((await eve.refused('complete-step', { step: name, attempt, token })).code, 'lease');
+    assert.equal((await eve.refused('beat', { step: name, attempt, token })).code, 'illegal-transition');
+  }
+  assert.deepEqual(await eventsOf(eve), ['StepClaimed c-001 1', 'StepInterrupted c-001 1 salvaged']);
+  const again = await claim(eve);
+  assert.deepEqual([again.id, again.attempt], ['c-002', 1]);
+  assert.ok(again.token > lost.token, 'tokens grow also over what is lost');
+  copied.close();
 });
 
 test('8 workers on 200 steps, two of them killed: each step is completed once, and every attempt that was lost is on record', async (context) => {

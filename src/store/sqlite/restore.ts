@@ -7,7 +7,7 @@ import {
   type Session,
 } from '../../kernel/session.ts';
 import { isLifecycle, type StoredEvent } from '../../kernel/event.ts';
-import { decideSalvaged } from '../../kernel/lifecycle.ts';
+import { decideCommand, decideSalvaged } from '../../kernel/lifecycle.ts';
 import { unknownKind, type Kinds } from '../../kernel/kind.ts';
 import type { StoredRequest } from '../../kernel/ports.ts';
 import { randomHex } from '../../lib/id.ts';
@@ -95,9 +95,19 @@ const restoreSession = (
   if (!isOpened(session)) return undefined;
   if (flaw === null) return { session, added: [] };
   if (now === undefined) return { session: { ...session, common: { ...session.common, flaw } }, added: [] };
-  const decided = decideSalvaged(session, flaw);
-  if (!decided.ok) throw new Error(decided.error.message);
   const origin = { now, actor: 'stint doctor', place: session.common.place, cause: 'salvage' };
-  const appended = appendEvents(session, decided.value, origin);
-  return isOpened(appended.session) ? { session: appended.session, added: appended.events } : undefined;
+  const added: StoredEvent[] = [];
+  const append = (decided: ReturnType<typeof decideSalvaged>): void => {
+    if (!decided.ok) throw new Error(decided.error.message);
+    const appended = appendEvents(session, decided.value, origin);
+    ({ session } = appended);
+    for (const event of appended.events) added.push(event);
+  };
+  const { common, folded, unreadable } = session;
+  // Who has got a step since is not known: no attempt from before counts any more.
+  const running = unreadable !== undefined || common.status === 'closed' ? [] : (folded.steps?.running() ?? []);
+  for (const { id, attempt } of running)
+    append(decideCommand(session, { type: 'interrupt-step', step: id, attempt, because: 'salvaged' }));
+  append(decideSalvaged(session, flaw));
+  return isOpened(session) ? { session, added } : undefined;
 };
