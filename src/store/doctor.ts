@@ -10,7 +10,7 @@ import { err, ok, type Result } from '../lib/result.ts';
 import { inspectMirrors } from '../mirror/sync.ts';
 import { importReview } from '../verbs/import-review.ts';
 import { rebuildAll } from './rebuild.ts';
-import { repairHint, wayOut } from './sqlite/database.ts';
+import { repairHint, wayOut } from './hints.ts';
 
 export const doctor = defineVerb({
   name: 'doctor',

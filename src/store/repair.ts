@@ -23,9 +23,9 @@ import { migrate, openFile, openMemory, refuseNoFile } from './sqlite/open.ts';
 import { readWhole } from './sqlite/kept-files.ts';
 import { forgetUnfinished, markUnfinished } from './sqlite/unfinished.ts';
 import { fillStore } from './sqlite/restore.ts';
-import { createSqliteStore } from './sqlite/store.ts';
+import { checkFile, createSqliteStore } from './sqlite/store.ts';
 import { keepTip } from './sqlite/tip.ts';
-import { verifyStore } from './sqlite/verify.ts';
+import { verifyStore } from './sql/verify.ts';
 
 /** A store in memory that holds the remains, to be read and not written. */
 export const openRemains = (remains: Remains, kinds: Kinds, name: string, refusal: Refusal, now: string): Store => {
@@ -48,7 +48,8 @@ export const isDamagedStore = (files: StoreFiles, kinds: Kinds): boolean => {
   try {
     // Left open: closing it would write the log into a file that may be damaged, before anything was saved of either.
     const { database } = openFile(files.path, { create: false, anyFileSystem: true });
-    return verifyStore(database, kinds).some(({ isDamage }) => isDamage === true);
+    const check = () => checkFile(files.path);
+    return database.do(verifyStore({ check }, kinds)).some(({ isDamage }) => isDamage === true);
   } catch (error) {
     if (error instanceof StoreFailure) return error.refusal.code === 'damaged';
     throw error;

@@ -8,7 +8,7 @@ import { prepareFolder } from '../store/place.ts';
 import { refuseFolder } from '../store/places.ts';
 import { describeRemains, isDamagedStore, openRemains as openRemainsStore, repairStore } from '../store/repair.ts';
 import { gatherRemains } from '../store/remains.ts';
-import { wayOut } from '../store/sqlite/database.ts';
+import { wayOut } from '../store/hints.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { keepStoreId } from '../store/store-files.ts';
 import { isFull, survey, type Location, type Workplace } from './world.ts';

@@ -17,7 +17,7 @@ import { createPlaces, refuseFolder } from '../store/places.ts';
 import { keepStoreId, refuseMissing, type StoreFiles } from '../store/store-files.ts';
 import type { MountTable } from '../store/sqlite/file-system.ts';
 import { unfinishedRepairs } from '../store/sqlite/unfinished.ts';
-import { roomHint } from '../store/sqlite/database.ts';
+import { roomHint } from '../store/hints.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { files } from './files.ts';
 import { createHost } from './host.ts';

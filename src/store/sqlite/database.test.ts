@@ -102,14 +102,10 @@ test('damage that is met in the middle of reading is a failure of the store, lik
   rmSync(path);
   writeFileSync(path, bytes);
   const database = openDatabase(path, { readOnly: true });
-  let rows = 0;
   assert.throws(
-    () => {
-      for (const row of database.each('SELECT a FROM t')) rows += typeof row['a'] === 'string' ? 1 : 0;
-    },
+    () => database.all('SELECT a FROM t'),
     (error) => error instanceof StoreFailure && error.refusal.code === 'damaged',
   );
-  assert.ok(rows > 0);
   database.close();
 });
 

@@ -2,6 +2,9 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import { repairHint, roomHint } from '../hints.ts';
+import type { Transaction } from '../sql/backend.ts';
+import type { Row, Work } from '../sql/work.ts';
 
 /** An open SQLite database: prepared statements kept by their text, and one kind of transaction. */
 export interface Database {
@@ -9,14 +12,13 @@ export interface Database {
   readonly all: (sql: string, ...values: readonly SQLInputValue[]) => readonly Row[];
   readonly get: (sql: string, ...values: readonly SQLInputValue[]) => Row | undefined;
   readonly run: (sql: string, ...values: readonly SQLInputValue[]) => void;
-  readonly each: (sql: string, ...values: readonly SQLInputValue[]) => Iterable<Row>;
+  /** Does work, statement by statement. */
+  readonly do: <Result>(work: Work<Result>) => Result;
   readonly exec: (sql: string) => void;
-  /** Says that a transaction appends the events of a session up to this one. */
-  readonly appended: (session: string, seq: number) => void;
   /** One `BEGIN IMMEDIATE` transaction; rolled back unless the body says `commit`, and when it throws. Does not nest. */
-  readonly write: <Value>(body: () => { readonly commit: boolean; readonly value: Value }) => Value;
+  readonly write: <Value>(body: () => Transaction<Value>) => Value;
   /** The same, but undefined, without waiting, where somebody else is writing. */
-  readonly writeAtOnce: <Value>(body: () => { readonly commit: boolean; readonly value: Value }) => Value | undefined;
+  readonly writeAtOnce: <Value>(body: () => Transaction<Value>) => Value | undefined;
   /** Writes the log into the file and empties it, unless a reader still needs it: nobody is waited for. */
   readonly emptyLog: () => void;
   /** Reads that see one state. */
@@ -32,9 +34,6 @@ const fewCommits = 16;
 
 /** After so many commits of one process what was in the log at first is in the file. */
 const manyCommits = 4096;
-
-/** A row as SQLite gives it. */
-export type Row = Readonly<Record<string, unknown>>;
 
 /** How long a writer waits for its turn, in milliseconds, before the store counts as busy. */
 const patience = 10_000;
@@ -100,7 +99,6 @@ export const openDatabase = (path: string, options: OpenOptions): Database => {
   const logSize = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
   let commits = 0;
-  const appended = new Map<string, number>();
   const file = inodeOf(path);
 
   /** Once a write has its turn: is the file that was opened still the store? What is written to another one is lost. */
@@ -115,16 +113,16 @@ export const openDatabase = (path: string, options: OpenOptions): Database => {
   };
 
   /** Runs a body in the transaction that has begun, and ends it. */
-  const within = <Value>(body: () => { readonly commit: boolean; readonly value: Value }): Value => {
+  const within = <Value>(body: () => Transaction<Value>): Value => {
     try {
-      appended.clear();
-      const { commit, value } = body();
+      const { commit, value, appended } = body();
       if (commit) {
         // The first commit of a process, or the one behind a migration, which leaves an empty log.
         const size = commits <= 1 ? logSize() : undefined;
         patiently(() => connection.exec('COMMIT'));
         commits += 1;
-        if (appended.size > 0) options.onAppended?.(appended, size === 0 || commits % manyCommits === 0);
+        if (appended !== undefined && appended.size > 0)
+          options.onAppended?.(appended, size === 0 || commits % manyCommits === 0);
         // SQLite's own checkpoint does not shorten the log: every process that comes alone recovers it, forgets how much
         // of it was checkpointed, and appends to its end, so that each verb would read a longer one.
         if (commits === 1 && (size ?? 0) > longestLog) emptyLog();
@@ -143,17 +141,23 @@ export const openDatabase = (path: string, options: OpenOptions): Database => {
     all: (sql, ...values) => patiently(() => statement(sql).all(...values)),
     get: (sql, ...values) => patiently(() => statement(sql).get(...values)),
     run: (sql, ...values) => patiently(() => void statement(sql).run(...values)),
-    *each(sql, ...values) {
-      try {
-        yield* statement(sql).iterate(...values);
-      } catch (error) {
-        // Damage may be met at any row.
-        throw asFailure(path, error);
+    do: (work) => {
+      let step = work.next();
+      while (step.done !== true) {
+        const { sql, values } = step.value;
+        let rows: readonly Row[];
+        try {
+          rows = database.all(sql, ...values);
+        } catch (error) {
+          step = work.throw(error);
+          continue;
+        }
+        step = work.next(rows);
       }
+      return step.value;
     },
     exec: (sql) => patiently(() => connection.exec(sql)),
     emptyLog,
-    appended: (session, seq) => void appended.set(session, seq),
     write: (body) => {
       patiently(() => connection.exec('BEGIN IMMEDIATE'));
       return within(() => {
@@ -307,16 +311,6 @@ export const refusalOf = (path: string, code: number, message: string): Refusal 
       return undefined;
   }
 };
-
-/** What helps where there is no room. */
-export const roomHint = 'make room and run the same command again';
-
-/** What helps against damage. */
-export const repairHint = 'stint doctor --fix';
-
-/** What to try where that is refused: a repair, unless it says that something else is in its way. */
-export const wayOut = ({ hint }: Refusal): string =>
-  hint === undefined || hint.startsWith('stint ') ? repairHint : hint;
 
 /** The refusal of a store whose file cannot be what was written. */
 export const refuseDamaged = (path: string, problem: string): Refusal =>

@@ -13,11 +13,11 @@ import type { StoredRequest } from '../../kernel/ports.ts';
 import { randomHex } from '../../lib/id.ts';
 import { sessionToStored } from '../rows.ts';
 import type { Database } from './database.ts';
-import { insertEvents } from './events.ts';
-import { rebuildProcesses } from './processes.ts';
-import { insertRequest } from './requests.ts';
+import { insertEvents } from '../sql/events.ts';
+import { rebuildProcesses } from '../sql/processes.ts';
+import { insertRequest } from '../sql/requests.ts';
 import type { SalvagedMirror } from './salvage/events.ts';
-import { upsertSession } from './sessions.ts';
+import { upsertSession } from '../sql/sessions.ts';
 
 /** What a store is made of that is made anew from remains. */
 export interface RestoredStore {
@@ -55,18 +55,15 @@ export const fillStore = (
       const tail = [...events, ...added]
         .filter(({ type }) => isLifecycle(type))
         .reduce((total, { data }) => total + JSON.stringify(data).length, 0);
-      upsertSession(database, sessionToStored(session, undefined, tail), undefined);
-      rebuildProcesses(database, session);
+      database.do(upsertSession(sessionToStored(session, undefined, tail), undefined));
+      database.do(rebuildProcesses(session));
       for (const event of [...events, ...added]) all.push(event);
     }
     // The numbers of events over all sessions follow the times, and within a session its own order.
     const ordered = all.toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1));
-    insertEvents(
-      database,
-      ordered.map((event) => ({ event, data: JSON.stringify(event.data) })),
-    );
+    database.do(insertEvents(ordered.map((event) => ({ event, data: JSON.stringify(event.data) }))));
     for (const request of requests)
-      insertRequest(database, { ...request, given: true }, request.actor, request.answer, request.at);
+      database.do(insertRequest({ ...request, given: true }, request.actor, request.answer, request.at));
     for (const { session, place, path, source, digest, at } of mirrors) {
       if (!sessions.some(({ key }) => key === session)) continue;
       // Whether the file is right shows at the next look at it.

@@ -1,55 +1,52 @@
-import { findBrokenLink, isLifecycle } from '../../kernel/event.ts';
+import { followChain, isLifecycle, type BrokenLink } from '../../kernel/event.ts';
 import type { Kinds } from '../../kernel/kind.ts';
 import { StoreFailure, type Finding } from '../../kernel/ports.ts';
 import { absentSession, applyEvent, isOpened, type Session } from '../../kernel/session.ts';
+import { repairHint } from '../hints.ts';
 import { isOfOtherShape, saysTheSame, sessionToStored } from '../rows.ts';
-import { repairHint, type Database } from './database.ts';
+import type { Backend } from './backend.ts';
 import { eachEvent, selectOrphans } from './events.ts';
 import { processesAgree } from './processes.ts';
 import { selectKeys, selectSession } from './sessions.ts';
 import { number, text } from './values.ts';
+import { all, type Work } from './work.ts';
 
-/** Checks the file, and for every session its chain and its projections. Nothing is changed. */
-export const verifyStore = (database: Database, kinds: Kinds): readonly Finding[] => {
-  const findings: Finding[] = [];
-  for (const row of database.all('PRAGMA integrity_check(20)')) {
-    const problem = text(row, 'integrity_check');
-    if (problem !== 'ok') findings.push({ subject: database.path, problem, fix: repairHint, isDamage: true });
-  }
-  for (const key of selectKeys(database)) {
+/** Checks the database, and for every session its chain and its projections. Nothing is changed. */
+export function* verifyStore({ check }: Pick<Backend, 'check'>, kinds: Kinds): Work<readonly Finding[]> {
+  const findings: Finding[] = [...(yield* check())];
+  for (const key of yield* selectKeys()) {
     try {
-      findings.push(...verifySession(database, kinds, key));
+      findings.push(...(yield* verifySession(kinds, key)));
     } catch (error) {
       // One session that cannot be read does not hide the others.
       if (!(error instanceof StoreFailure)) throw error;
       findings.push({ subject: key, problem: error.refusal.message, fix: repairHint, isDamage: true });
     }
   }
-  for (const subject of selectOrphans(database)) {
+  for (const subject of yield* selectOrphans()) {
     findings.push({ subject, problem: 'its events are there, but its row is not', fix: 'stint rebuild' });
   }
   return findings;
-};
+}
 
-const verifySession = (database: Database, kinds: Kinds, key: string): readonly Finding[] => {
+function* verifySession(kinds: Kinds, key: string): Work<readonly Finding[]> {
   const found = (problem: string, fix: string | null = null): Finding => ({ subject: key, problem, fix });
   const damaged = (problem: string): Finding => ({ subject: key, problem, fix: repairHint, isDamage: true });
-  const stored = selectSession(database, key);
+  const stored = yield* selectSession(key);
   if (stored === undefined) return [];
   const findings: Finding[] = [];
   const kind = kinds.get(stored.kind);
 
   let session: Session | undefined = kind === undefined ? undefined : absentSession(kind, key);
   let last = 0;
-  const broken = findBrokenLink(
-    (function* fold() {
-      for (const event of eachEvent(database, key, {})) {
-        if (session !== undefined) session = applyEvent(session, event);
-        last = event.seq;
-        yield event;
-      }
-    })(),
-  );
+  let broken: BrokenLink | undefined;
+  const follow = followChain();
+  yield* eachEvent(key, {}, (event) => {
+    broken = follow(event);
+    if (broken !== undefined) return;
+    if (session !== undefined) session = applyEvent(session, event);
+    last = event.seq;
+  });
   if (broken !== undefined) return [damaged(`the chain is broken: ${broken.problem}`)];
   if (last !== stored.seq)
     findings.push(
@@ -71,13 +68,13 @@ const verifySession = (database: Database, kinds: Kinds, key: string): readonly 
   if (stored.seq <= last && !isOfOtherShape(stored, kind) && !saysTheSame(stored, fresh, kind)) {
     findings.push(found('its row differs from its events', `stint rebuild --session ${key}`));
   }
-  if (!processesAgree(database, session)) {
+  if (!(yield* processesAgree(session))) {
     findings.push(found('its processes differ from its events', `stint rebuild --session ${key}`));
   }
-  for (const row of database.all('SELECT type, lifecycle FROM event WHERE session = ? GROUP BY type, lifecycle', key)) {
+  for (const row of yield* all('SELECT type, lifecycle FROM event WHERE session = ? GROUP BY type, lifecycle', key)) {
     if (isLifecycle(text(row, 'type')) !== (number(row, 'lifecycle') === 1)) {
       findings.push(found(`its events of the type ${text(row, 'type')} are marked wrongly`));
     }
   }
   return findings;
-};
+}

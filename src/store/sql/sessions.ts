@@ -1,7 +1,7 @@
 import type { RowFilter, SessionRow } from '../../kernel/ports.ts';
 import { listedChecksumOf, parseLease, type StoredSession } from '../rows.ts';
-import type { Database, Row } from './database.ts';
 import { number, numberOrNull, text, textOrNull } from './values.ts';
+import { all, get, run, type Row, type Work } from './work.ts';
 
 const listed =
   'key, kind, name, status, outcome, branch, place, worktree, position, started_at, updated_at, closed_at, seq, revision, interrupted_at, flaw, lease';
@@ -11,11 +11,7 @@ const stored = `${listed}, hash, common, view, view_version, checksum, snapshot,
  * The rows that match, those changed last first. What was damaged on its way is not shown: `remake` makes such a row anew
  * from its events, or fails.
  */
-export const selectRows = (
-  database: Database,
-  filter: RowFilter,
-  remake: (key: string) => SessionRow,
-): readonly SessionRow[] => {
+export function* selectRows(filter: RowFilter, remake: (key: string) => Work<SessionRow>): Work<readonly SessionRow[]> {
   const conditions: string[] = [];
   const values: string[] = [];
   const where = (condition: string, ...more: readonly string[]): void => {
@@ -33,20 +29,20 @@ export const selectRows = (
   // A damaged column or index could hide a row from a condition.
   const clause =
     filter.thorough === true ? ' NOT INDEXED' : conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  const rows = database
-    .all(
-      `SELECT ${listed}, listed_checksum FROM session${clause} ORDER BY updated_at DESC, key`,
-      ...(filter.thorough === true ? [] : values),
-    )
-    .map((row) => {
-      const found = rowToListed(row);
-      const written = numberOrNull(row, 'listed_checksum');
-      // What is looked up by an index is loaded next, and its row is checked whole then.
-      const isProved = filter.thorough !== true || written === null || written === listedChecksumOf(found);
-      return isProved ? found : remake(found.key);
-    });
+  const found = yield* all(
+    `SELECT ${listed}, listed_checksum FROM session${clause} ORDER BY updated_at DESC, key`,
+    ...(filter.thorough === true ? [] : values),
+  );
+  const rows: SessionRow[] = [];
+  for (const row of found) {
+    const listedRow = rowToListed(row);
+    const written = numberOrNull(row, 'listed_checksum');
+    // What is looked up by an index is loaded next, and its row is checked whole then.
+    const isProved = filter.thorough !== true || written === null || written === listedChecksumOf(listedRow);
+    rows.push(isProved ? listedRow : yield* remake(listedRow.key));
+  }
   return filter.thorough === true ? rows.filter((row) => matches(row, filter)) : rows;
-};
+}
 
 const matches = (row: SessionRow, filter: RowFilter): boolean =>
   (filter.kind === undefined || row.kind === filter.kind) &&
@@ -56,12 +52,14 @@ const matches = (row: SessionRow, filter: RowFilter): boolean =>
   (filter.branch === undefined || row.branch === filter.branch);
 
 /** The keys of all sessions. */
-export const selectKeys = (database: Database): readonly string[] =>
-  database.all('SELECT key FROM session NOT INDEXED ORDER BY key').map((row) => text(row, 'key'));
+export function* selectKeys(): Work<readonly string[]> {
+  const rows = yield* all('SELECT key FROM session NOT INDEXED ORDER BY key');
+  return rows.map((row) => text(row, 'key'));
+}
 
 /** The whole row of a session. */
-export const selectSession = (database: Database, key: string): StoredSession | undefined => {
-  const row = database.get(`SELECT ${stored} FROM session WHERE key = ?`, key);
+export function* selectSession(key: string): Work<StoredSession | undefined> {
+  const row = yield* get(`SELECT ${stored} FROM session WHERE key = ?`, key);
   if (row === undefined) return undefined;
   return {
     ...rowToListed(row),
@@ -77,7 +75,7 @@ export const selectSession = (database: Database, key: string): StoredSession | 
     tailBytes: number(row, 'tail_bytes'),
     listedChecksum: numberOrNull(row, 'listed_checksum'),
   };
-};
+}
 
 /** The columns of a session, with what each holds, in the order of the statement. */
 const columnsOf = (session: StoredSession): Readonly<Record<string, string | number | null>> => ({
@@ -118,7 +116,7 @@ const snapshotColumnsOf = (session: StoredSession): Readonly<Record<string, stri
 });
 
 /** Writes the row of a session; what hardly ever changes and the snapshot only where they are other ones. */
-export const upsertSession = (database: Database, session: StoredSession, before: StoredSession | undefined): void => {
+export function* upsertSession(session: StoredSession, before: StoredSession | undefined): Work<void> {
   if (before === undefined) {
     const columns = {
       key: session.key,
@@ -127,7 +125,7 @@ export const upsertSession = (database: Database, session: StoredSession, before
       ...snapshotColumnsOf(session),
     };
     const names = Object.keys(columns);
-    database.run(
+    yield* run(
       `INSERT INTO session (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
       ...Object.values(columns),
     );
@@ -149,8 +147,8 @@ export const upsertSession = (database: Database, session: StoredSession, before
     ...(sameSnapshot ? {} : snapshotColumnsOf(session)),
   };
   const changes = Object.keys(columns).map((name) => `${name} = ?`);
-  database.run(`UPDATE session SET ${changes.join(', ')} WHERE key = ?`, ...Object.values(columns), session.key);
-};
+  yield* run(`UPDATE session SET ${changes.join(', ')} WHERE key = ?`, ...Object.values(columns), session.key);
+}
 
 const rowToListed = (row: Row): SessionRow => ({
   key: text(row, 'key'),

@@ -1,14 +1,14 @@
 import type { NewRequest, StoredRequest } from '../../kernel/ports.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import type { Database } from './database.ts';
 import { parseStored, text } from './values.ts';
+import { get, run, type Work } from './work.ts';
 
 /** How long a request is remembered, in milliseconds: 30 days. */
 const memory = 30 * 24 * 3_600_000;
 
 /** A request that was carried out, by its id. */
-export const selectRequest = (database: Database, id: string): StoredRequest | undefined => {
-  const row = database.get('SELECT id, verb, actor, digest, answer, at FROM request WHERE id = ?', id);
+export function* selectRequest(id: string): Work<StoredRequest | undefined> {
+  const row = yield* get('SELECT id, verb, actor, digest, answer, at FROM request WHERE id = ?', id);
   if (row === undefined) return undefined;
   return {
     id: text(row, 'id'),
@@ -18,18 +18,12 @@ export const selectRequest = (database: Database, id: string): StoredRequest | u
     answer: parseStored(row, 'answer'),
     at: text(row, 'at'),
   };
-};
+}
 
 /** Remembers a request with its answer, and forgets those that are too old. */
-export const insertRequest = (
-  database: Database,
-  request: NewRequest,
-  actor: string,
-  answer: JsonObject,
-  now: string,
-): void => {
-  database.run('DELETE FROM request WHERE at < ?', new Date(Date.parse(now) - memory).toISOString());
-  database.run(
+export function* insertRequest(request: NewRequest, actor: string, answer: JsonObject, now: string): Work<void> {
+  yield* run('DELETE FROM request WHERE at < ?', new Date(Date.parse(now) - memory).toISOString());
+  yield* run(
     'INSERT INTO request (id, verb, actor, digest, answer, at) VALUES (?, ?, ?, ?, ?, ?)',
     request.id,
     request.verb,
@@ -38,4 +32,4 @@ export const insertRequest = (
     JSON.stringify(answer),
     now,
   );
-};
+}

@@ -2,20 +2,18 @@ import type { StoredEvent } from '../../kernel/event.ts';
 import { genesis, hashEvent, isLifecycle } from '../../kernel/event.ts';
 import { StoreFailure, type EventQuery } from '../../kernel/ports.ts';
 import { refuse } from '../../kernel/refusal.ts';
-import { repairHint, type Database, type Row } from './database.ts';
+import { repairHint } from '../hints.ts';
 import { number, parseStored, text, textOrNull } from './values.ts';
+import { all, get, run, type Row, type Work } from './work.ts';
 
 const columns = 'session, seq, type, v, at, actor, place, cause, data, hash';
 const previousHash =
   '(SELECT earlier.hash FROM event earlier WHERE earlier.session = event.session AND earlier.seq = event.seq - 1) AS previous';
 
-/** Appends events of one session, in order. */
-export const insertEvents = (
-  database: Database,
-  events: readonly { readonly event: StoredEvent; readonly data: string }[],
-): void => {
+/** Appends events, in order. */
+export function* insertEvents(events: readonly { readonly event: StoredEvent; readonly data: string }[]): Work<void> {
   for (const { event, data } of events) {
-    database.run(
+    yield* run(
       `INSERT INTO event (session, seq, type, v, lifecycle, at, actor, place, cause, data, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       event.session,
       event.seq,
@@ -29,17 +27,16 @@ export const insertEvents = (
       data,
       event.hash,
     );
-    database.appended(event.session, event.seq);
   }
-};
+}
 
 /**
  * The events of a session, in order, each proved by its hash and the one before: what was damaged on the disk is never shown
  * as what happened.
  */
-export const selectProved = (database: Database, key: string, query: EventQuery): readonly StoredEvent[] => {
+export function* selectProved(key: string, query: EventQuery): Work<readonly StoredEvent[]> {
   const { sql, values } = statementOf(key, query, `${columns}, ${previousHash}`);
-  const events = database.all(sql, ...values).map((row) => {
+  const events = (yield* all(sql, ...values)).map((row) => {
     const event = rowToEvent(row);
     const previous = event.seq === 1 ? genesis : textOrNull(row, 'previous');
     if (previous === null) throw brokenChain(key, event.seq - 1, 'is missing');
@@ -51,41 +48,59 @@ export const selectProved = (database: Database, key: string, query: EventQuery)
     throw brokenChain(key, newest + 1, 'is missing');
   }
   return query.last === undefined ? events : events.toReversed();
-};
+}
 
 /** The failure of a session whose chain does not hold. */
 export const brokenChain = (key: string, seq: number, problem: string): StoreFailure =>
   new StoreFailure(refuse('damaged', `The chain of ${key} is broken: event ${seq} ${problem}.`, { hint: repairHint }));
 
-/** The events of a session, in order. */
-export const selectEvents = (database: Database, key: string, query: EventQuery): readonly StoredEvent[] => {
-  const { sql, values } = statementOf(key, query);
-  const events = database.all(sql, ...values).map(rowToEvent);
-  return query.last === undefined ? events : events.toReversed();
-};
+/** How many events are read at a time: a log may be longer than memory is large. */
+const pageOfEvents = 1000;
 
-/** The events of a session, one at a time. */
-export function* eachEvent(database: Database, key: string, query: EventQuery): Iterable<StoredEvent> {
-  const { sql, values } = statementOf(key, query);
-  for (const row of database.each(sql, ...values)) yield rowToEvent(row);
+/** Does something with each event of a session, in order. */
+export function* eachEvent(key: string, query: EventQuery, take: (event: StoredEvent) => void): Work<void> {
+  for (let after = query.after ?? 0; ;) {
+    const { sql, values } = statementOf(key, { ...query, after }, columns, pageOfEvents);
+    const rows = yield* all(sql, ...values);
+    for (const row of rows) {
+      const event = rowToEvent(row);
+      take(event);
+      after = event.seq;
+    }
+    if (rows.length < pageOfEvents) return;
+  }
+}
+
+/** Whether one of these sessions has an event with that cause. */
+export function* wasAppended(sessions: readonly string[], cause: string): Work<boolean> {
+  for (const key of sessions) {
+    const row = yield* get(
+      'SELECT seq FROM event WHERE session = ? AND cause = ? ORDER BY seq DESC LIMIT 1',
+      key,
+      cause,
+    );
+    if (row !== undefined) return true;
+  }
+  return false;
 }
 
 /** The keys of sessions whose events are there, but whose row is not. */
-export const selectOrphans = (database: Database): readonly string[] =>
-  database
-    .all('SELECT DISTINCT session FROM event WHERE session NOT IN (SELECT key FROM session)')
-    .map((row) => text(row, 'session'));
+export function* selectOrphans(): Work<readonly string[]> {
+  const rows = yield* all('SELECT DISTINCT session FROM event WHERE session NOT IN (SELECT key FROM session)');
+  return rows.map((row) => text(row, 'session'));
+}
 
 /** One event. */
-export const selectEvent = (database: Database, key: string, seq: number): StoredEvent | undefined => {
-  const row = database.get(`SELECT ${columns} FROM event WHERE session = ? AND seq = ?`, key, seq);
+export function* selectEvent(key: string, seq: number): Work<StoredEvent | undefined> {
+  const row = yield* get(`SELECT ${columns} FROM event WHERE session = ? AND seq = ?`, key, seq);
   return row === undefined ? undefined : rowToEvent(row);
-};
+}
 
 const statementOf = (
   key: string,
   query: EventQuery,
-  selected = columns,
+  selected: string,
+  limit?: number,
 ): { readonly sql: string; readonly values: readonly (string | number)[] } => {
   const conditions = ['session = ?'];
   const values: (string | number)[] = [key];
@@ -98,11 +113,9 @@ const statementOf = (
     conditions.push('seq <= ?');
     values.push(query.until);
   }
-  let tail = ' ORDER BY seq';
-  if (query.last !== undefined) {
-    tail = ' ORDER BY seq DESC LIMIT ?';
-    values.push(query.last);
-  }
+  const most = query.last ?? limit;
+  if (most !== undefined) values.push(most);
+  const tail = ` ORDER BY seq${query.last === undefined ? '' : ' DESC'}${most === undefined ? '' : ' LIMIT ?'}`;
   return { sql: `SELECT ${selected} FROM event WHERE ${conditions.join(' AND ')}${tail}`, values };
 };
 

@@ -4,11 +4,11 @@ import { refuse } from '../../kernel/refusal.ts';
 import type { StoredEvent } from '../../kernel/event.ts';
 import type { Session } from '../../kernel/session.ts';
 import { checksum } from '../../lib/checksum.ts';
-import type { Database, Row } from './database.ts';
 import { number, text } from './values.ts';
+import { all, run, type Row, type Work } from './work.ts';
 
 /** Processes, those started first first. */
-export const selectProcesses = (database: Database, filter: ProcessFilter): readonly Process[] => {
+export function* selectProcesses(filter: ProcessFilter): Work<readonly Process[]> {
   const conditions: string[] = [];
   const values: string[] = [];
   const where = (condition: string, ...more: readonly string[]): void => {
@@ -19,43 +19,40 @@ export const selectProcesses = (database: Database, filter: ProcessFilter): read
   if (filter.session !== undefined) where('session = ?', filter.session);
   if (filter.running === true) where('running = 1');
   const clause = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  return database
-    .all(`SELECT id, data, checksum, heartbeat_at FROM process${clause} ORDER BY rowid`, ...values)
+  const rows = yield* all(`SELECT id, data, checksum, heartbeat_at FROM process${clause} ORDER BY rowid`, ...values);
+  return rows
     .map(rowToProcess)
     .toSorted((a, b) => (a.startedAt === b.startedAt ? 0 : a.startedAt < b.startedAt ? -1 : 1));
-};
+}
 
 /** Writes the rows of the processes that these events are about, from what the session says of them now. */
-export const recordProcesses = (database: Database, session: Session, events: readonly StoredEvent[]): void => {
+export function* recordProcesses(session: Session, events: readonly StoredEvent[]): Work<void> {
   for (const id of new Set(events.map(processOf))) {
     if (id === undefined) continue;
     const process = session.processes.get(id);
     if (process === undefined) throw new Error(`${session.key}: the process ${id} was not loaded`);
-    upsertProcess(database, process);
+    yield* upsertProcess(process);
   }
-};
+}
 
 /** Makes the rows of a session's processes anew, from a replay that knows all of them; answers whether any differed. */
-export const rebuildProcesses = (database: Database, session: Session): boolean => {
-  if (processesAgree(database, session)) return false;
-  const heard = new Map(
-    database
-      .all('SELECT id, heartbeat_at FROM process WHERE session = ?', session.key)
-      .map((row) => [row['id'], row['heartbeat_at']]),
-  );
+export function* rebuildProcesses(session: Session): Work<boolean> {
+  if (yield* processesAgree(session)) return false;
+  const rows = yield* all('SELECT id, heartbeat_at FROM process WHERE session = ?', session.key);
+  const heard = new Map(rows.map((row) => [row['id'], row['heartbeat_at']]));
   // All of them, so that those that started first come first, and none is left that no event knows.
-  database.run('DELETE FROM process WHERE session = ?', session.key);
+  yield* run('DELETE FROM process WHERE session = ?', session.key);
   for (const process of session.processes.values()) {
     const kept = heard.get(process.id);
     const isLater = typeof kept === 'string' && isTime(kept) && kept > process.heartbeatAt;
-    upsertProcess(database, isLater ? { ...process, heartbeatAt: kept } : process);
+    yield* upsertProcess(isLater ? { ...process, heartbeatAt: kept } : process);
   }
   return true;
-};
+}
 
 /** Whether the rows of a session's processes say what a replay says. */
-export const processesAgree = (database: Database, session: Session): boolean => {
-  const rows = database.all(
+export function* processesAgree(session: Session): Work<boolean> {
+  const rows = yield* all(
     'SELECT id, data, checksum, running, heartbeat_at FROM process WHERE session = ? ORDER BY rowid',
     session.key,
   );
@@ -75,15 +72,15 @@ export const processesAgree = (database: Database, session: Session): boolean =>
       );
     })
   );
-};
+}
 
-/** Keeps when a running process was last heard of. */
-export const beatProcess = (database: Database, id: string, at: string): void =>
-  database.run('UPDATE process SET heartbeat_at = max(heartbeat_at, ?) WHERE id = ? AND running = 1', at, id);
+/** Keeps when a running process was last heard of; that does not go back. */
+export const beatProcess = (id: string, at: string): Work<void> =>
+  run('UPDATE process SET heartbeat_at = ? WHERE id = ? AND running = 1 AND heartbeat_at < ?', at, id, at);
 
-const upsertProcess = (database: Database, process: Process): void => {
+function* upsertProcess(process: Process): Work<void> {
   const data = dataOf(process);
-  database.run(
+  yield* run(
     `INSERT INTO process (id, session, running, data, checksum, heartbeat_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET session = excluded.session, running = excluded.running, data = excluded.data,
        checksum = excluded.checksum, heartbeat_at = excluded.heartbeat_at`,
@@ -94,7 +91,7 @@ const upsertProcess = (database: Database, process: Process): void => {
     checksum(data),
     process.heartbeatAt,
   );
-};
+}
 
 const runningOf = (process: Process): number => (process.endedAt === null ? 1 : 0);
 

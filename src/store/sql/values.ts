@@ -1,7 +1,7 @@
 import { StoreFailure } from '../../kernel/ports.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import type { Row } from './database.ts';
+import type { Row } from './work.ts';
 
 /** A text column; strict tables hold nothing else there. */
 export const text = (row: Row, column: string): string => String(row[column]);

@@ -3,20 +3,19 @@ import type { MirrorRecord } from '../../kernel/ports.ts';
 import type { OpenedSession, Session } from '../../kernel/session.ts';
 import { isOpened } from '../../kernel/session.ts';
 import { sha256 } from '../../lib/sha256.ts';
-import type { Database, Row } from './database.ts';
 import { number, text, textOrNull } from './values.ts';
+import { all, get, run, type Row, type Work } from './work.ts';
 
 const columns = 'session, place, path, source, digest, stamp';
 const newest =
   'NOT EXISTS (SELECT 1 FROM mirror later WHERE later.place = mirror.place AND later.path = mirror.path AND later.id > mirror.id)';
 
 /** Records the mirrors that a commit changed, before anything of them is written. */
-export const recordMirrors = (
-  database: Database,
+export function* recordMirrors(
   before: Session | undefined,
   after: OpenedSession,
-  eventAt: (seq: number) => StoredEvent | undefined,
-): void => {
+  eventAt: (seq: number) => Work<StoredEvent | undefined>,
+): Work<void> {
   const earlier = new Map(
     before !== undefined && isOpened(before)
       ? before.folded.mirrors(before.common).map(({ path, source }) => [path, source])
@@ -24,12 +23,12 @@ export const recordMirrors = (
   );
   for (const mirror of after.folded.mirrors(after.common)) {
     if (earlier.get(mirror.path) === mirror.source) continue;
-    const event = eventAt(mirror.source);
+    const event = yield* eventAt(mirror.source);
     if (event === undefined)
       throw new Error(
         `${after.key}: the mirror ${mirror.path} is made from event ${mirror.source}, which is not there`,
       );
-    database.run(
+    yield* run(
       'INSERT INTO mirror (session, place, path, source, digest, at) VALUES (?, ?, ?, ?, ?, ?)',
       after.key,
       after.common.place,
@@ -39,44 +38,40 @@ export const recordMirrors = (
       after.common.updatedAt,
     );
   }
-};
+}
 
 /** The newest record of each mirror of these sessions, and of every mirror that was not written yet. */
-export const selectMirrors = (database: Database, sessions: readonly string[]): readonly MirrorRecord[] =>
-  database
-    .all(
-      `SELECT ${columns} FROM mirror WHERE (session IN (${sessions.map(() => '?').join(', ')}) OR stamp IS NULL) AND ${newest} ORDER BY id`,
-      ...sessions,
-    )
-    .map(rowToRecord);
+export function* selectMirrors(sessions: readonly string[]): Work<readonly MirrorRecord[]> {
+  const named = sessions.length === 0 ? '' : `session IN (${sessions.map(() => '?').join(', ')}) OR `;
+  const rows = yield* all(
+    `SELECT ${columns} FROM mirror WHERE (${named}stamp IS NULL) AND ${newest} ORDER BY id`,
+    ...sessions,
+  );
+  return rows.map(rowToRecord);
+}
 
 /** The digests of every version of a mirror, newest first. */
-export const selectDigests = (database: Database, place: string, path: string): readonly string[] =>
-  database
-    .all('SELECT digest FROM mirror WHERE place = ? AND path = ? ORDER BY id DESC', place, path)
-    .map((row) => text(row, 'digest'));
+export function* selectDigests(place: string, path: string): Work<readonly string[]> {
+  const rows = yield* all('SELECT digest FROM mirror WHERE place = ? AND path = ? ORDER BY id DESC', place, path);
+  return rows.map((row) => text(row, 'digest'));
+}
 
-/** Runs `write` under the write lock if the record is still the newest of its mirror, and keeps the stamp. */
-export const settleMirror = (
-  database: Database,
+/** Runs `write` if the record is still the newest of its mirror, and keeps the stamp; for who holds the lock on it. */
+export function* settleMirror(
   record: MirrorRecord,
   write: () => string | null,
-  wait: boolean,
-): boolean => {
-  const settle = (): { readonly commit: boolean; readonly value: boolean } => {
-    const row = database.get(
-      `SELECT id, source FROM mirror WHERE place = ? AND path = ? ORDER BY id DESC LIMIT 1`,
-      record.place,
-      record.path,
-    );
-    if (row === undefined || number(row, 'source') !== record.source) return { commit: false, value: false };
-    const stamp = write();
-    if (stamp === record.stamp) return { commit: false, value: true };
-    database.run('UPDATE mirror SET stamp = ? WHERE id = ?', stamp, number(row, 'id'));
-    return { commit: true, value: true };
-  };
-  return wait ? database.write(settle) : (database.writeAtOnce(settle) ?? false);
-};
+): Work<{ readonly commit: boolean; readonly value: boolean }> {
+  const row = yield* get(
+    `SELECT id, source FROM mirror WHERE place = ? AND path = ? ORDER BY id DESC LIMIT 1`,
+    record.place,
+    record.path,
+  );
+  if (row === undefined || number(row, 'source') !== record.source) return { commit: false, value: false };
+  const stamp = write();
+  if (stamp === record.stamp) return { commit: false, value: true };
+  yield* run('UPDATE mirror SET stamp = ? WHERE id = ?', stamp, number(row, 'id'));
+  return { commit: true, value: true };
+}
 
 const rowToRecord = (row: Row): MirrorRecord => ({
   session: text(row, 'session'),

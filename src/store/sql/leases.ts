@@ -1,30 +1,30 @@
 import type { Renewal } from '../../kernel/lease.ts';
-import type { Database } from './database.ts';
 import { number, numberOrNull, text, textOrNull } from './values.ts';
+import { all, get, run, type Work } from './work.ts';
 
 /** What is kept of leases beside the log: renewals, and how many writes were refused. */
 
 /** What was renewed of the lease of a session, under an empty name, and of its steps. */
-export const selectRenewals = (database: Database, session: string): ReadonlyMap<string, Renewal> =>
-  new Map(
-    database
-      .all(
-        'SELECT step, token, renewed_at, expires_at FROM lease WHERE session = ? AND renewed_at IS NOT NULL',
-        session,
-      )
-      .map((row) => [
-        text(row, 'step'),
-        { token: number(row, 'token'), at: text(row, 'renewed_at'), expiresAt: text(row, 'expires_at') },
-      ]),
+export function* selectRenewals(session: string): Work<ReadonlyMap<string, Renewal>> {
+  const rows = yield* all(
+    'SELECT step, token, renewed_at, expires_at FROM lease WHERE session = ? AND renewed_at IS NOT NULL',
+    session,
   );
+  return new Map(
+    rows.map((row) => [
+      text(row, 'step'),
+      { token: number(row, 'token'), at: text(row, 'renewed_at'), expiresAt: text(row, 'expires_at') },
+    ]),
+  );
+}
 
 /** Keeps a renewal, or forgets it. */
-export const changeRenewal = (database: Database, session: string, step: string, renewal: Renewal | null): void => {
+export function* changeRenewal(session: string, step: string, renewal: Renewal | null): Work<void> {
   if (renewal === null) {
-    database.run('DELETE FROM lease WHERE session = ? AND step = ?', session, step);
+    yield* run('DELETE FROM lease WHERE session = ? AND step = ?', session, step);
     return;
   }
-  database.run(
+  yield* run(
     `INSERT INTO lease (session, step, token, renewed_at, expires_at, refused) VALUES (?, ?, ?, ?, ?, 0)
      ON CONFLICT (session, step) DO UPDATE SET token = excluded.token, renewed_at = excluded.renewed_at,
        expires_at = excluded.expires_at`,
@@ -34,30 +34,31 @@ export const changeRenewal = (database: Database, session: string, step: string,
     renewal.at,
     renewal.expiresAt,
   );
-};
+}
 
 /** Counts a write that was refused under a claim; another claim begins anew. */
-export const countRefusal = (database: Database, session: string, token: number, at: string): void =>
-  database.run(
-    `INSERT INTO lease (session, step, token, refused, refused_token, refused_at) VALUES (?1, '', ?2, 1, ?2, ?3)
-     ON CONFLICT (session, step) DO UPDATE SET refused = iif(refused_token IS ?2, refused, 0) + 1, refused_token = ?2,
-       refused_at = ?3`,
+export const countRefusal = (session: string, token: number, at: string): Work<void> =>
+  run(
+    `INSERT INTO lease (session, step, token, refused, refused_token, refused_at) VALUES (?, '', ?, 1, ?, ?)
+     ON CONFLICT (session, step) DO UPDATE SET
+       refused = CASE WHEN lease.refused_token = excluded.refused_token THEN lease.refused ELSE 0 END + 1,
+       refused_token = excluded.refused_token, refused_at = excluded.refused_at`,
     session,
+    token,
     token,
     at,
   );
 
 /** How many writes were refused under a claim, and when the last one. */
-export const selectRefusals = (
-  database: Database,
+export function* selectRefusals(
   session: string,
   token: number,
-): { readonly count: number; readonly at: string | null } => {
-  const row = database.get(
+): Work<{ readonly count: number; readonly at: string | null }> {
+  const row = yield* get(
     `SELECT refused, refused_token, refused_at FROM lease WHERE session = ? AND step = ''`,
     session,
   );
   return row === undefined || numberOrNull(row, 'refused_token') !== token
     ? { count: 0, at: null }
     : { count: number(row, 'refused'), at: textOrNull(row, 'refused_at') };
-};
+}

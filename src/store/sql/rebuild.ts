@@ -1,0 +1,67 @@
+import type { Kind, Kinds } from '../../kernel/kind.ts';
+import { StoreFailure } from '../../kernel/ports.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
+import { isIntact, saysTheSame, sessionToStored } from '../rows.ts';
+import type { Transaction } from './backend.ts';
+import { eachEvent, selectEvent } from './events.ts';
+import { replay } from './load.ts';
+import { recordMirrors, selectMirrors } from './mirrors.ts';
+import { rebuildProcesses } from './processes.ts';
+import { selectKeys, selectSession, upsertSession } from './sessions.ts';
+import type { Work } from './work.ts';
+
+/** Makes the row, the processes and the records of mirrors of a session anew; answers whether anything differed. */
+export function* rebuildSession(kind: Kind, key: string): Work<Transaction<Result<boolean, Refusal>>> {
+  const leave = (refusal: Refusal) => ({ commit: false, value: err(refusal) });
+  const stored = yield* selectSession(key);
+  const session = yield* replay(kind, key);
+  if (session === undefined) {
+    return leave(refuse('not-found', `There is no session ${key}.`, { hint: 'stint list --all' }));
+  }
+  if (stored !== undefined && isIntact(stored, kind) && stored.seq > session.common.seq) {
+    return leave(
+      refuse(
+        'damaged',
+        `its row counts ${stored.seq} events, its log holds ${session.common.seq}; it is left as it is`,
+      ),
+    );
+  }
+  if (session.unreadable !== undefined) {
+    const { seq, type, reason } = session.unreadable;
+    return leave(
+      refuse(
+        reason === 'newer' ? 'newer-version' : 'damaged',
+        `event ${seq} (${type}) cannot be folded; it is left as it is`,
+      ),
+    );
+  }
+  let tail = 0;
+  yield* eachEvent(key, { lifecycleOnly: true }, ({ data }) => {
+    tail += JSON.stringify(data).length;
+  });
+  const fresh = sessionToStored(session, undefined, tail);
+  const same = stored !== undefined && saysTheSame(stored, fresh, kind);
+  const recorded = new Map((yield* selectMirrors([key])).map((record) => [record.path, record.source]));
+  const complete = session.folded
+    .mirrors(session.common)
+    .every((mirror) => recorded.get(mirror.path) === mirror.source);
+  const processes = yield* rebuildProcesses(session);
+  if (same && complete) return { commit: processes, value: ok(processes) };
+  yield* upsertSession(fresh, stored);
+  if (!complete) yield* recordMirrors(undefined, session, (seq) => selectEvent(key, seq));
+  return { commit: true, value: ok(true) };
+}
+
+/** Makes the rows of an older program anew, all at once. One that cannot be made stays what it is: reading finds out. */
+export function* raiseRows(kinds: Kinds): Work<Transaction<undefined>> {
+  for (const key of yield* selectKeys()) {
+    const kind = kinds.get(key.slice(0, key.indexOf(':')));
+    try {
+      if (kind !== undefined) yield* rebuildSession(kind, key);
+    } catch (error) {
+      if (!(error instanceof StoreFailure)) throw error;
+    }
+  }
+  return { commit: true, value: undefined };
+}

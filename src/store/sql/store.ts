@@ -1,0 +1,95 @@
+import type { Kinds } from '../../kernel/kind.ts';
+import { StoreFailure, type SessionRow, type Store } from '../../kernel/ports.ts';
+import { err } from '../../lib/result.ts';
+import type { Backend, Locks } from './backend.ts';
+import { commit } from './commit.ts';
+import { selectOrphans, selectProved, wasAppended } from './events.ts';
+import { countRefusal, selectRefusals, selectRenewals } from './leases.ts';
+import { kindOf, loadCommon, loadSession, readSession, remakeRow } from './load.ts';
+import { selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
+import { selectProcesses } from './processes.ts';
+import { rebuildSession } from './rebuild.ts';
+import { selectRequest } from './requests.ts';
+import { selectRows } from './sessions.ts';
+import type { Work } from './work.ts';
+
+/** The store that lies in a database: the same work on every backend. */
+export const createStore = (backend: Backend, kinds: Kinds): Store => {
+  const { name, readOnly } = backend;
+  const remake = (key: string): Work<SessionRow> => remakeRow(kinds, name, key);
+
+  return {
+    name,
+    get identity() {
+      return backend.identity();
+    },
+    readOnly,
+    recall: async (id) => backend.ask(() => selectRequest(id)),
+    commit: async (request) =>
+      backend.write(
+        {
+          // What a guard is about may be any session: nobody else writes meanwhile.
+          alone: [...(request.guards.length > 0 ? [everything] : []), ...new Set(request.keys.toSorted())],
+          shared: request.guards.length > 0 ? [] : [everything],
+        },
+        () => commit(kinds, remake, request),
+        () => (request.request.given ? wasAnswered(request.request.id) : wasAppended(request.keys, request.request.id)),
+      ),
+    rows: async (filter) => backend.ask(() => selectRows(filter, remake)),
+    read: async (key, until) => backend.snapshot(() => readSession(kinds, key, until)),
+    load: async (key, until) =>
+      backend.snapshot(function* load() {
+        return (yield* loadSession(kindOf(kinds, key), key, until))?.session;
+      }),
+    events: async (key, query) => backend.ask(() => selectProved(key, query)),
+    event: async (key, seq) =>
+      backend.ask(function* one() {
+        return (yield* selectProved(key, { after: seq - 1, until: seq }))[0];
+      }),
+    mirrors: async (sessions) => backend.ask(() => selectMirrors(sessions)),
+    mirrorDigests: async (place, path) => backend.ask(() => selectDigests(place, path)),
+    settleMirror: async (record, write, wait) => {
+      const locks = { alone: [`mirror ${record.place} ${record.path}`], shared: [] };
+      const settle = () => settleMirror(record, write);
+      return wait ? backend.write(locks, settle) : ((await backend.writeAtOnce(locks, settle)) ?? false);
+    },
+    rebuild: async (key) => {
+      try {
+        return await backend.write(onlyThis(key), () => rebuildSession(kindOf(kinds, key), key));
+      } catch (error) {
+        // What cannot be read of one session does not keep the others from being rebuilt.
+        if (error instanceof StoreFailure && error.refusal.code !== 'busy') return err(error.refusal);
+        throw error;
+      }
+    },
+    orphans: async () => backend.ask(() => selectOrphans()),
+    verify: async () => {
+      const { verifyStore } = await import('./verify.ts');
+      return backend.snapshot(() => verifyStore(backend, kinds));
+    },
+    processes: async (filter) => backend.ask(() => selectProcesses(filter)),
+    renewals: async (key) => backend.ask(() => selectRenewals(key)),
+    countRefusal: async (key, at) =>
+      backend.write(onlyThis(key), function* count() {
+        const token = (yield* loadCommon(kindOf(kinds, key), key))?.session.common.token ?? 0;
+        if (token > 0) yield* countRefusal(key, token, at);
+        return { commit: token > 0, value: undefined };
+      }),
+    refusals: async (key) =>
+      backend.ask(function* refusals() {
+        const token = (yield* loadCommon(kindOf(kinds, key), key))?.session.common.token ?? 0;
+        return yield* selectRefusals(key, token);
+      }),
+    copyTo: backend.copyTo,
+    close: backend.close,
+  };
+};
+
+/** The lock that stands for all sessions of the store. */
+const everything = 'store';
+
+const onlyThis = (key: string): Locks => ({ alone: [key], shared: [everything] });
+
+function* wasAnswered(id: string): Work<boolean> {
+  return (yield* selectRequest(id)) !== undefined;
+}
