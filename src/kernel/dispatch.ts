@@ -27,7 +27,7 @@ export interface Order<Answer extends JsonObject> {
   readonly beside?: (after: ReadonlyMap<string, Session>) => readonly Beside[];
   /**
    * What needs the lease of a session that is held: the events that move it, where nothing is said; `joins`: going on with
-   * it at all; `own`: nothing, because the decision looks after that itself.
+   * it at all; `own`: nothing, because the decision looks after that itself. An older token is refused in any case.
    */
   readonly fence?: 'joins' | 'own';
   /** Pure: what the caller gets, from the sessions before and after. */
@@ -130,7 +130,6 @@ const fenceOf = <Answer extends JsonObject>(
       held = undefined;
       taken = undefined;
       const decided = decide(sessions);
-      if (fence === 'own') return decided;
       const moved = new Set(
         decided.ok
           ? [...decided.value].filter(([, events]) => events.some(({ type }) => isLifecycle(type))).map(([key]) => key)
@@ -143,7 +142,7 @@ const fenceOf = <Answer extends JsonObject>(
         const facts = leaseFacts(session, caller, host);
         const stale = refuseToken(facts);
         if (stale !== undefined) return refuseFor(key, stale);
-        if (journalOnly || !(moved.has(key) || fence === 'joins')) continue;
+        if (fence === 'own' || journalOnly || !(moved.has(key) || fence === 'joins')) continue;
         const refusal = refuseFenced(facts, holder);
         if (refusal === undefined) continue;
         if (takesOver === undefined) return refuseFor(key, refusal);

@@ -127,10 +127,12 @@ export const decideClaim = (
     const said = { ...wish, purpose: wish.purpose ?? claim.purpose, sign: wish.sign ?? claim.sign };
     const again = { ...claimOf(said, claim.token, now), holder: claim.holder };
     const isSame = sameText(again.purpose, claim.purpose) && sameText(again.sign, claim.sign);
+    // Kept beside the log in either case: what was renewed of this token before does not outlive it.
+    const renewal = renewalOf(claim, now, wish.ttl);
     return ok(
       isSame
-        ? { events: [], claim, renewal: renewalOf(claim, now, wish.ttl), lost: null }
-        : { events: [claimedEvent(again)], claim: again, renewal: null, lost: null },
+        ? { events: [], claim, renewal, lost: null }
+        : { events: [claimedEvent(again)], claim: again, renewal, lost: null },
     );
   }
   const loss = lossOf(facts, takeOver);

@@ -55,7 +55,8 @@ export interface Standing {
 
 /** How a claim stands, with what was renewed of it. */
 export const standingOfClaim = (claim: Claim, renewal: Renewal | undefined, now: string): Standing => {
-  const isNewer = renewal !== undefined && renewal.token === claim.token && renewal.at >= claim.claimedAt;
+  // What is kept of a token is the newest that was said about it, whatever the clock showed then.
+  const isNewer = renewal !== undefined && renewal.token === claim.token;
   const { at, expiresAt } = isNewer ? renewal : { at: claim.claimedAt, expiresAt: claim.expiresAt };
   const isAhead = Date.parse(at) - Date.parse(now) > clockTolerance;
   return { state: isAhead ? 'ahead' : now < expiresAt ? 'live' : 'expired', at, expiresAt };
@@ -259,8 +260,8 @@ export const foldLease = (before: LeaseState, event: StoredEvent): LeaseState =>
     case 'LeaseLost':
       return { ...before, lease: null };
     case 'Salvaged':
-      // Who has claimed it since is not known: no token from before counts any more.
-      return { lease: null, token: Math.max(before.token, Date.parse(event.at)) };
+      // Who has claimed it since is not known: no token from before counts any more, also where the clock stands still.
+      return { lease: null, token: Math.max(before.token, Date.parse(event.at)) + 1 };
     default:
       return before;
   }

@@ -265,7 +265,16 @@ test('the token of a step is enough for its step, whoever holds the session; for
   const step = await claim(bob);
   const { token: lease } = await ana.ask('lease claim', { session: 'x' });
   await bob.ask('start', { step: step.id, session: 'x' });
-  await bob.ask('complete-step', { step: step.id, attempt: step.attempt, token: step.token, session: 'x' });
+  const older = { leaseToken: Number(lease) - 1 };
+  for (const verb of ['start', 'beat'])
+    assert.equal(
+      (await bob.refused(verb, { step: step.id, session: 'x' }, older)).code,
+      'lease',
+      'nor with an older one',
+    );
+  const result = { step: step.id, attempt: step.attempt, token: step.token, session: 'x' };
+  assert.equal((await bob.refused('complete-step', result, older)).code, 'lease');
+  await bob.ask('complete-step', result);
   assert.equal((await bob.refused('next', { claim: true, session: 'x' })).code, 'lease');
   assert.equal((await bob.refused('next', { claim: true, session: 'x' }, { leaseToken: 5 })).code, 'lease');
   assert.equal(
