@@ -1,11 +1,25 @@
-import type { Renewal } from '../../kernel/lease.ts';
+import { isRenewal, type Renewal } from '../../kernel/lease.ts';
 import type { Database } from './database.ts';
 import { number, numberOrNull, text, textOrNull } from './values.ts';
 
 /** What is kept of leases beside the log: renewals, and how many writes were refused. */
 
-/** What was renewed of the lease of a session, under an empty name, and of its steps. */
+/** What was renewed of the lease of a session, under an empty name, and of its steps. What was damaged is not there. */
 export const selectRenewals = (database: Database, session: string): ReadonlyMap<string, Renewal> =>
+  new Map([...selectAll(database, session)].filter(([, renewal]) => isRenewal(renewal)));
+
+/** Whether all of it is what was written. */
+export const renewalsAreSound = (database: Database, session: string): boolean =>
+  [...selectAll(database, session).values()].every(isRenewal);
+
+/** Forgets what is not; answers whether there was any. */
+export const dropUnsoundRenewals = (database: Database, session: string): boolean => {
+  const unsound = [...selectAll(database, session)].filter(([, renewal]) => !isRenewal(renewal));
+  for (const [step] of unsound) changeRenewal(database, session, step, null);
+  return unsound.length > 0;
+};
+
+const selectAll = (database: Database, session: string): ReadonlyMap<string, Renewal> =>
   new Map(
     database
       .all(

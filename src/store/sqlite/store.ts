@@ -44,7 +44,7 @@ import {
   selectOrphans,
   selectProved,
 } from './events.ts';
-import { changeRenewal, countRefusal, selectRefusals, selectRenewals } from './leases.ts';
+import { changeRenewal, countRefusal, dropUnsoundRenewals, selectRefusals, selectRenewals } from './leases.ts';
 import { recordMirrors, selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
 import { openFile, readIdentity, type FileOptions } from './open.ts';
 import { beatProcess, rebuildProcesses, recordProcesses, selectProcesses } from './processes.ts';
@@ -381,8 +381,9 @@ const rebuildSession = (
   const complete = session.folded
     .mirrors(session.common)
     .every((mirror) => recorded.get(mirror.path) === mirror.source);
-  const processes = rebuildProcesses(database, session);
-  if (same && complete) return { commit: processes, value: ok(processes) };
+  // Both are looked after, whatever the first one comes to.
+  const besides = [rebuildProcesses(database, session), dropUnsoundRenewals(database, key)].includes(true);
+  if (same && complete) return { commit: besides, value: ok(besides) };
   upsertSession(database, fresh, stored);
   if (!complete) recordMirrors(database, undefined, session, (seq) => selectEvent(database, key, seq));
   return { commit: true, value: ok(true) };

@@ -5,6 +5,7 @@ import { absentSession, applyEvent, isOpened, type Session } from '../../kernel/
 import { isOfOtherShape, saysTheSame, sessionToStored } from '../rows.ts';
 import { repairHint, type Database } from './database.ts';
 import { eachEvent, selectOrphans } from './events.ts';
+import { renewalsAreSound } from './leases.ts';
 import { processesAgree } from './processes.ts';
 import { selectKeys, selectSession } from './sessions.ts';
 import { number, text } from './values.ts';
@@ -73,6 +74,9 @@ const verifySession = (database: Database, kinds: Kinds, key: string): readonly 
   }
   if (!processesAgree(database, session)) {
     findings.push(found('its processes differ from its events', `stint rebuild --session ${key}`));
+  }
+  if (!renewalsAreSound(database, key)) {
+    findings.push(found('what was renewed of its leases was damaged', `stint rebuild --session ${key}`));
   }
   for (const row of database.all('SELECT type, lifecycle FROM event WHERE session = ? GROUP BY type, lifecycle', key)) {
     if (isLifecycle(text(row, 'type')) !== (number(row, 'lifecycle') === 1)) {
