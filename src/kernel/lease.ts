@@ -156,7 +156,7 @@ export const refuseToken = ({ key, claim, token, shown }: LeaseFacts): Refusal |
   if (shown === undefined || token === 0 || shown === token) return undefined;
   const since =
     claim === null
-      ? 'it was released since'
+      ? 'that lease has ended since'
       : `${claim.holder.actor} holds it since ${claim.claimedAt} with another one`;
   return refuse('lease', `The lease token ${shown} of ${key} does not count any more: ${since}.`, {
     expected: 'the newest token, or none',
