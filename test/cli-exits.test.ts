@@ -386,19 +386,19 @@ test('10 lease: whoever does not hold a session that is held is told who does, w
     refusedText(world, 10, 'advance', 'change-context', '--actor', 'bob', '--session', name),
     lines(
       held,
-      '  expected: its lease, or its --lease-token',
-      `  legal: stint status --session ${session}, stint lease claim --take-over --session ${session}`,
-      `  try: wait until 2026-03-17T12:30:00.000Z, or: stint lease claim --take-over --session ${session}`,
+      '  expected: its lease, or its token; it ends at 2026-03-17T12:30:00.000Z',
+      `  legal: stint lease show --session ${session}, stint lease claim --take-over --session ${session}`,
+      `  try: stint lease show --session ${session}`,
     ),
   );
   const error = world.refusal(10, 'finish', '--abort', '--actor', 'bob', '--session', name);
-  assert.deepEqual([error.code, error.retryable, `stint: ${error.message}`], ['lease', false, held]);
+  assert.deepEqual([error.code, error.retryable, `stint: ${error.message}`], ['lease', true, held]);
   assert.equal(
     refusedText(world, 10, 'note', 'x', '--lease-token', '1'),
     lines(
-      `stint: The lease token 1 of ${session} does not count any more: ana@desk holds it since 2026-03-17T12:00:00.000Z with another one.`,
-      '  expected: the newest token, or none',
-      `  legal: stint lease show --session ${session}, stint lease claim --session ${session} (without the old token)`,
+      `stint: The lease token 1 does not count for ${session}: ana@desk holds it since 2026-03-17T12:00:00.000Z with another one.`,
+      '  expected: the newest token of this session, or none (--lease-token, STINT_LEASE_TOKEN)',
+      `  legal: stint lease show --session ${session}`,
       `  try: stint lease show --session ${session}`,
     ),
   );

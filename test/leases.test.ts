@@ -348,7 +348,7 @@ for (const kind of heldKinds)
       const verbs = [
         ...movingVerbs(world, kind).map((args) => [...args, '--session', 'held']),
         ['begin', kind, '--name', 'held'],
-        ['begin', kind, '--name', 'held', '--read-only'],
+
         ['lease', 'claim', '--session', 'held'],
         ['lease', 'claim', '--session', 'held', '--take-over'],
         ['lease', 'renew', '--session', 'held'],
@@ -369,7 +369,7 @@ for (const kind of heldKinds)
           const what = `${when}: ${verbs[index]?.join(' ')}: ${outcome.stdout}${outcome.stderr}`;
           assert.equal(outcome.status, 10, what);
           assert.ok(
-            String(outcome.json.error.message).startsWith(`The lease token ${old} of ${key} does not count`),
+            String(outcome.json.error.message).startsWith(`The lease token ${old} does not count for ${key}:`),
             what,
           );
         }
@@ -398,7 +398,7 @@ for (const kind of heldKinds)
       let holder = 'ana@desk';
       for (const [actor, args] of takes) {
         const answer = as(world, actor).answer(...args);
-        const [lost, claimed] = leaseEvents(world, key).slice(-2);
+        const [lost, claimed] = leaseEvents(world, key).slice(args[0] === 'finish' ? -3 : -2);
         assert.deepEqual(
           { ...lost, holder: placeless(lost.holder), to: placeless(lost.to) },
           {
@@ -416,7 +416,11 @@ for (const kind of heldKinds)
         assert.ok(claimed.token > (tokens.at(-1) ?? 0));
         if (args[0] === 'lease')
           assert.deepEqual(answer.after, { holder, token: tokens.at(-1), because: 'taken over' });
-        else assert.deepEqual([answer.lease_token, answer.lease_expires_at], [claimed.token, claimed.expires_at]);
+        else {
+          const [token, expires] = args[0] === 'finish' ? [null, null] : [claimed.token, claimed.expires_at];
+          const told = { session: key, from: holder, lease_token: token, lease_expires_at: expires };
+          assert.deepEqual(answer.taken_over, [told], 'what ends with it is not promised');
+        }
         if (args[0] === 'begin') assert.equal(answer.revision, revision, 'nothing but its holder has changed');
         tokens.push(claimed.token);
         holder = actor;
@@ -427,7 +431,7 @@ for (const kind of heldKinds)
 
     test('nobody’s and one’s own lease are not taken over: the flag changes nothing then', (context) => {
       const { world, key } = sessionOf(context, kind);
-      assert.equal(world.answer('advance', second[kind], '--take-over').lease_token, undefined);
+      assert.equal(world.answer('advance', second[kind], '--take-over').taken_over, undefined);
       assert.deepEqual(leaseEvents(world, key), []);
       const token = claim(world, '--take-over');
       assert.equal(claim(later(world, 1), '--take-over'), token);
@@ -446,7 +450,7 @@ for (const kind of heldKinds)
       assert.equal(far.answer('lease', 'show').state, 'active');
       assert.equal(world.answer('lease', 'show').state, 'stale');
       assert.match(say(world, 'list'), /interrupted/);
-      assert.match(say(bob, 'status'), /^then: Nobody works on it: the process of ana@desk on desk is gone /m);
+      assert.match(say(bob, 'status'), /^then: Claim it: the process of ana@desk on desk is gone/m);
       const refusal = bob.refusal(10, 'advance', second[kind], '--session', 'held');
       assert.match(refusal.message, /its process is gone\.$/);
       assert.equal(refusal.hint, `stint lease claim --session ${key}`);
@@ -503,7 +507,10 @@ for (const kind of heldKinds)
 
       const looked = bob.answer('begin', kind, '--name', 'held', '--read-only');
       assert.deepEqual([looked.read_only, looked.resumed, looked.lease.holder], [true, true, 'ana@desk']);
-      assert.match(say(bob, 'begin', kind, '--read-only'), new RegExp(`^not gone on with {2}${key}: `));
+      assert.match(
+        say(bob, 'begin', kind, '--read-only'),
+        new RegExp(`^held by ana@desk on desk until .*\nnot gone on with {2}${key}: .*\nnext: stint lease show `),
+      );
       assert.deepEqual({ ...dumpStore(world), lease: [] }, before);
       bob.refusal(2, 'begin', kind, '--read-only', '--fresh');
       bob.refusal(4, 'begin', kind, '--name', 'nobody', '--read-only');
@@ -523,7 +530,10 @@ for (const kind of heldKinds)
       assert.equal(world.answer('lease', 'show', 'held').state, 'none');
       assert.equal(world.refusal(5, 'lease', 'claim', '--session', 'held').code, 'illegal-transition');
       world.refusal(10, 'lease', 'renew', '--session', 'held');
-      assert.equal(leaseEvents(world, key).length, 1, 'the close says it');
+      assert.deepEqual(
+        leaseEvents(world, key).map(({ type }) => type),
+        ['LeaseClaimed', 'LeaseReleased'],
+      );
       const bob = as(world, 'bob');
       bob.answer('begin', kind, '--name', 'held');
       assert.ok(claim(bob) > first);

@@ -177,7 +177,7 @@ const fenceOf = <Answer extends JsonObject>(
         endings.set(key, [...both, ...endedWith({ ...facts, claim, renewal: undefined }, claim.holder, events)]);
       }
       if (!decided.ok)
-        return fence === 'own' && decided.error.code === 'lease' ? refuseFor(keys[0], decided.error) : decided;
+        return fence === 'own' && decided.error.lease !== undefined ? refuseFor(keys[0], decided.error) : decided;
       if ([...endings.values()].every((events) => events.length === 0)) return decided;
       return ok(
         new Map(

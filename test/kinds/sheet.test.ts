@@ -92,6 +92,8 @@ test('what is ready is listed in order, in pages, without changing anything', as
     running: 0,
     in_doubt: [],
     in_doubt_total: 0,
+    abandoned: [],
+    abandoned_total: 0,
     next_action: { kind: 'claim', text: 'Add up a column.', command: 'stint next --claim --session sheet:x' },
   });
   const idsOf = async (input: JsonObject): Promise<readonly string[]> =>
