@@ -152,6 +152,10 @@ const exitCodesPage = (): readonly string[] => [
       ['`hint`', 'the command to try next, or null'],
       ['`candidates`', 'what was meant, perhaps'],
       ['`faults`', 'the single faults, where there are several; left out where there are none'],
+      [
+        '`lease`',
+        'the lease of somebody else that stands in the way, as `lease show` has it; left out where none does',
+      ],
     ],
   ),
   'A verb whose answer is a verdict (`doctor`) prints its full report in both cases, with `error` beside it when it says no.',

@@ -86,6 +86,8 @@ export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> =>
       if (isClosed) return err({ refusal: refuse('usage', 'The store was closed.', { hint: 'openStint() again' }) });
       const verb = verbs.find((one) => one.name === name);
       if (verb === undefined) return err({ refusal: refuseVerb(verbs, name) });
+      const illegal = refuseOptions(call);
+      if (illegal !== undefined) return err({ refusal: illegal });
       const prepared = verb.prepare(input);
       if (!prepared.ok) return err({ refusal: prepared.error });
       const result = await runVerb(workplace.value, verb, prepared.value, payload, { actor, ...call });
@@ -98,4 +100,41 @@ export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> =>
       isClosed = true;
     },
   });
+};
+
+/** What each option of a call must be. */
+const legalOptions: Readonly<Record<keyof CallOptions, readonly [expected: string, is: (value: unknown) => boolean]>> =
+  (() => {
+    const line = [
+      'a text of 1 to 200 characters without control characters',
+      (value: unknown) => typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(value),
+    ] as const;
+    const count = ['a whole number', (value: unknown) => Number.isSafeInteger(value)] as const;
+    const flag = ['true or false', (value: unknown) => typeof value === 'boolean'] as const;
+    return {
+      actor: line,
+      session: line,
+      process: line,
+      agent: line,
+      user: ['a function', (value: unknown) => typeof value === 'function'],
+      leaseToken: count,
+      takeOver: flag,
+      requestId: [
+        '1 to 200 visible ASCII characters',
+        (value: unknown) => typeof value === 'string' && /^[!-~]{1,200}$/.test(value),
+      ],
+      expectRevision: count,
+      dryRun: flag,
+      redact: flag,
+    };
+  })();
+
+/** Why the options of a call are not legal; one that is undefined is not given. */
+const refuseOptions = (call: Partial<CallOptions>): Refusal | undefined => {
+  for (const [name, value] of Object.entries(call)) {
+    const [expected, is] = legalOptions[name as keyof CallOptions] ?? ['an option of a call', () => false];
+    if (value !== undefined && !is(value))
+      return refuse('usage', `The option ${name} of the call is not legal.`, { expected });
+  }
+  return undefined;
 };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openStint } from '../src/index.ts';
 import { caseFile, caseLines, publicCases } from './support/cases.ts';
+import { as, claim } from './support/leases.ts';
 import {
   advanceTo,
   approval,
@@ -112,6 +113,19 @@ test('C10: a verb that stores, mirrors, closes one session and opens another doe
   assertSound(world);
 });
 
+test('C10: a verb that takes a lease over, closes one session with it, opens another and mirrors does not wait for itself', (context) => {
+  const world = reviewIn(context, 'synthesis');
+  claim(world);
+  completeRound(world);
+  const bob = as(world, 'bob');
+  const { aborted, lease_token: token } = bob.answer('begin', 'review', '--fresh', '--take-over');
+  assert.equal(aborted, session);
+  assert.ok(Number.isSafeInteger(token));
+  claim(bob);
+  bob.answer('finish', '--abort');
+  assertSound(world);
+});
+
 test('C12: a review begun in a second worktree of the same commit is one of its own, and each shows its worktree', (context) => {
   const world = createWorld(context);
   world.git('worktree', 'add', '-q', '../second');
@@ -165,6 +179,27 @@ test(
     assert.deepEqual(dumpStore(world), before);
   },
 );
+
+test('D08: a session that was gone on with and left without doing anything is all there when another one is begun, and has no twin', (context) => {
+  const world = reviewIn(context, 'reviews');
+  const before = remainsOf(world, session);
+  for (let count = 0; count < 3; count += 1) {
+    assert.equal(world.answer('begin', 'review', '--name', name).resumed, true);
+    world.answer('status', name);
+  }
+  assert.equal(world.answer('begin', 'review', '--name', 'another', '--branch', 'another').resumed, false);
+  assert.equal(world.answer('begin', 'review', '--fresh', '--name', 'another').aborted, 'review:another');
+  assert.deepEqual(
+    sorted(listOf(world.answer('list', '--all').sessions).map((row) => String(row.session_id))),
+    sorted([name, 'another', 'another-2']),
+  );
+  assert.deepEqual(remainsOf(world, session), before);
+  assert.deepEqual(
+    readdirSync(world.path('.stint')).filter((file) => file.endsWith('.db')),
+    ['stint.db'],
+  );
+  assertSound(world);
+});
 
 /** Does to an event of a session what no verb could. */
 const breakEvent = (world: TestWorld, data: string): void =>

@@ -7,24 +7,21 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { defineKind, openStint, refusals } from '../src/index.ts';
 import * as v from 'valibot';
-import { approval, completeRound, json, name, objection, reviewIn } from './support/reviews.ts';
+import { approval, completeRound, json, name, objection, reviewIn, session } from './support/reviews.ts';
 import { dumpStore, tamper } from './support/stores.ts';
-import { assertErrorKeys, command, createWorld, listOf, type Printed, type TestWorld } from './support/world.ts';
+import {
+  assertErrorKeys,
+  command,
+  createWorld,
+  lines,
+  listOf,
+  refusedText,
+  type Printed,
+  type TestWorld,
+} from './support/world.ts';
 
 /** A world with a review in its first phase. */
 const begun = (context: TestContext): TestWorld => reviewIn(context, 'context');
-
-/** Runs a verb that must be refused: all that it says is on standard error, and nothing on standard output. */
-const refusedText = (world: TestWorld, exit: number, ...args: readonly string[]): string => {
-  const outcome = world.run(...args);
-  assert.equal(outcome.stdout, '', `${args.join(' ')} prints nothing`);
-  assert.equal(outcome.status, exit, `${args.join(' ')}: ${outcome.stderr}`);
-  assert.match(outcome.stderr, /^stint: \S/);
-  return world.scrub(outcome.stderr);
-};
-
-/** The lines of a text, each with its end. */
-const lines = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
 
 test('2 usage: what is not known is named, with what is near', (context) => {
   const world = createWorld(context);
@@ -88,6 +85,13 @@ test('2 usage: arguments that are missing, contradict each other, or are of anot
     [/from --stdin or from --file, one of them/, 'complete-round'],
     [/from --stdin or from --file, one of them/, 'complete-round', '--stdin', '--file', 'x.json'],
     [/There is no verb "nonsense"/, 'help', 'nonsense'],
+    [/--lease-token takes a whole number/, 'note', 'x', '--lease-token', 'newest'],
+    [/status has no flag "--lease-token"/, 'status', '--lease-token', '1'],
+    [/--take-over takes no value/, 'lease', 'claim', '--take-over=yes'],
+    [/ttl expected a number with s, m, h or d/, 'lease', 'claim', '--ttl', 'soon'],
+    [/pid expected at least 1/, 'lease', 'claim', '--pid', '0'],
+    [/purpose must not be blank/, 'lease', 'claim', '--purpose', ' '],
+    [/purpose must be one line/, 'lease', 'claim', '--purpose', 'a\nnext: b'],
   ];
   const before = dumpStore(world);
   for (const [message, ...args] of table) assert.match(refusedText(world, 2, ...args), message, args.join(' '));
@@ -374,8 +378,34 @@ test('9 conflict: revision, request id or payload differs from what is stored', 
   assert.equal(world.refusal(9, 'begin', 'review', '--name', name, '--branch', 'other').code, 'conflict');
 });
 
-test('10, 11 and 12 are declared and not given yet: no verb of this program knows leases, signatures or policies', () => {
-  assert.deepEqual([refusals.lease.exit, refusals.untrusted.exit, refusals.policy.exit], [10, 11, 12]);
+test('10 lease: whoever does not hold a session that is held is told who does, where, since when, until when and for what', (context) => {
+  const world = begun(context);
+  world.answer('lease', 'claim', '--purpose', 'round 1');
+  const held = `stint: ${session} is held by ana@desk on desk (worktree main) since 2026-03-17T12:00:00.000Z until 2026-03-17T12:30:00.000Z, for: round 1; whether it is alive is not known.`;
+  assert.equal(
+    refusedText(world, 10, 'advance', 'change-context', '--actor', 'bob', '--session', name),
+    lines(
+      held,
+      '  expected: its lease, or its token; it ends at 2026-03-17T12:30:00.000Z',
+      `  legal: stint lease show --session ${session}, stint lease claim --take-over --session ${session}`,
+      `  try: stint lease show --session ${session}`,
+    ),
+  );
+  const error = world.refusal(10, 'finish', '--abort', '--actor', 'bob', '--session', name);
+  assert.deepEqual([error.code, error.retryable, `stint: ${error.message}`], ['lease', true, held]);
+  assert.equal(
+    refusedText(world, 10, 'note', 'x', '--lease-token', '1'),
+    lines(
+      `stint: The lease token 1 does not count for ${session}: ana@desk holds it since 2026-03-17T12:00:00.000Z with another one.`,
+      '  expected: the newest token of this session, or none (--lease-token, STINT_LEASE_TOKEN)',
+      `  legal: stint lease show --session ${session}`,
+      `  try: stint lease show --session ${session}`,
+    ),
+  );
+});
+
+test('11 and 12 are declared and not given yet: no verb of this program knows signatures or policies', () => {
+  assert.deepEqual([refusals.untrusted.exit, refusals.policy.exit], [11, 12]);
 });
 
 test('13 newer version: a store with a newer schema is read, and not written', (context) => {
@@ -421,7 +451,7 @@ const laterReview = defineKind({
     next: { kind: 'advance', text: 'Wake up.', command: null },
     evidence: [],
   }),
-  folder: (session) => `.ocr/sessions/${session}`,
+  folder: (of) => `.ocr/sessions/${of}`,
   mirrors: () => [],
   examples: [{ type: 'begin' }, { type: 'continue', after: null }],
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { approval, json, name, objection, phases, reviewIn } from './support/reviews.ts';
-import { createWorld, listOf, sorted, type Outcome, type Printed, type TestWorld } from './support/world.ts';
+import { createWorld, lines, listOf, sorted, type Outcome, type Printed, type TestWorld } from './support/world.ts';
 
 const folder = `.ocr/sessions/${name}`;
 
@@ -19,9 +19,6 @@ const createTranscript = (world: TestWorld) => {
     return world.scrub(stdout);
   };
 };
-
-/** Lines, each with its end. */
-const lines = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
 
 test('a review is walked from its begin through two rounds to its end, and every verb says what comes next', (context) => {
   const world = createWorld(context);

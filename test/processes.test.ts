@@ -8,18 +8,7 @@ import type { JsonObject } from '../src/lib/canonical-json.ts';
 import { processesOf, startProcess, startProgram } from './support/processes.ts';
 import { advanceTo, completeRound, name, reviewIn, session } from './support/reviews.ts';
 import { assertSound, dumpStore, eventsOf, tamper } from './support/stores.ts';
-import { createWorld, listOf, noon, type Printed, type TestWorld } from './support/world.ts';
-
-/** A clock that stands so many minutes after noon. */
-const later = (world: TestWorld, minutes: number): TestWorld =>
-  world.with({ now: new Date(Date.parse(noon) + minutes * 60_000).toISOString() });
-
-/** Runs a verb that must succeed; answers what it printed for a person. */
-const say = (world: TestWorld, ...args: readonly string[]): string => {
-  const { status, stdout, stderr } = world.run(...args);
-  assert.deepEqual([stderr, status], ['', 0], args.join(' '));
-  return world.scrub(stdout);
-};
+import { createWorld, later, listOf, noon, say, type Printed, type TestWorld } from './support/world.ts';
 
 /** The events about processes, without those of the session itself. */
 const processEvents = (world: TestWorld, key = session): readonly Printed[] =>

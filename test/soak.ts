@@ -8,6 +8,7 @@ import {
   killAtEachStep,
   killFirstBegins,
   killVerbs,
+  raceClaims,
   workMixed,
   writeNotes,
   type Step,
@@ -83,6 +84,14 @@ const campaigns: readonly Campaign[] = [
       const rounds = isShort ? 5 : 20;
       await completeAtOnce(tidying, 8, rounds);
       return `${rounds} rounds x 8 callers: one completion and one answer each`;
+    },
+  },
+  {
+    name: 'claim at once',
+    run: async (tidying) => {
+      const rounds = isShort ? 5 : 200;
+      await raceClaims(tidying, 8, rounds);
+      return `${rounds} rounds x 8 claimers: one holder each, and seven who were told`;
     },
   },
   {

@@ -109,10 +109,12 @@ const refuseJoining = async (
   const renewals = await store.renewals(row.key);
   const facts = rowLeaseFacts(row, renewals.get(''), caller, host);
   const refusal = refuseFenced(facts, () => holderOf(world, places.here.id ?? ''));
-  if (refusal === undefined || caller.process === undefined) return refusal;
+  if (refusal === undefined) return undefined;
   // Who works there already is no stranger.
-  const ours = await store.processes({ session: row.key, running: true });
-  return processesNamed(ours, caller.process).length > 0 ? undefined : refusal;
+  const ours = caller.process === undefined ? [] : await store.processes({ session: row.key, running: true });
+  if (processesNamed(ours, caller.process ?? '').length > 0) return undefined;
+  if (!caller.dryRun) await store.countRefusal(row.key, caller.now);
+  return refusal;
 };
 
 /** Most sessions that a refusal lists. */

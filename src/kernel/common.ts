@@ -98,16 +98,8 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
       return { ...moved, notes: moved.notes + 1 };
     case 'ProcessStarted':
       return { ...moved, interruptedAt: null };
-    case 'ProcessEnded': {
-      const outcome = textOf(event.data, 'outcome');
-      // Who was found dead, or gone with its supervisor, was lost when it was last heard of.
-      const heardOfAt = textOf(event.data, 'heard_of_at');
-      const isLost = outcome === 'orphaned' || outcome === 'crashed' || heardOfAt !== null;
-      if (!isLost || moved.status === 'closed') return moved;
-      const lostAt = heardOfAt ?? event.at;
-      const { interruptedAt } = moved;
-      return { ...moved, interruptedAt: interruptedAt !== null && interruptedAt > lostAt ? interruptedAt : lostAt };
-    }
+    case 'ProcessEnded':
+      return { ...moved, ...foldLease(moved, event), interruptedAt: interruptedBy(moved, event) };
     case 'LeaseClaimed':
     case 'LeaseReleased':
     case 'LeaseLost':
@@ -126,6 +118,17 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
     default:
       return moved;
   }
+};
+
+/** When a process was lost that worked on a session, after one more has ended. */
+const interruptedBy = ({ status, interruptedAt }: Common, { at, data }: StoredEvent): string | null => {
+  const outcome = textOf(data, 'outcome');
+  // Who was found dead, or gone with its supervisor, was lost when it was last heard of.
+  const heardOfAt = textOf(data, 'heard_of_at');
+  const isLost = outcome === 'orphaned' || outcome === 'crashed' || heardOfAt !== null;
+  if (!isLost || status === 'closed') return interruptedAt;
+  const lostAt = heardOfAt ?? at;
+  return interruptedAt !== null && interruptedAt > lostAt ? interruptedAt : lostAt;
 };
 
 const withType = (types: Common['types'], { type, v }: StoredEvent): Common['types'] =>

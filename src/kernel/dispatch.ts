@@ -3,7 +3,16 @@ import { wellFormedJson } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { hmacSha256 } from '../lib/sha256.ts';
 import { isLifecycle, type DecidedEvent } from './event.ts';
-import { holderOf, leaseFacts, refuseFenced, refuseToken, type Claim, type Holder, type LeaseFacts } from './lease.ts';
+import {
+  endedWith,
+  holderOf,
+  leaseFacts,
+  refuseOthers,
+  refuseToken,
+  type Claim,
+  type Holder,
+  type LeaseFacts,
+} from './lease.ts';
 import type { Beside, Caller, Guard, Places, Store, StoredRequest } from './ports.ts';
 import type { Host } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -27,9 +36,12 @@ export interface Order<Answer extends JsonObject> {
   readonly beside?: (after: ReadonlyMap<string, Session>) => readonly Beside[];
   /**
    * What needs the lease of a session that is held: the events that move it, where nothing is said; `joins`: going on with
-   * it at all; `own`: nothing, because the decision looks after that itself.
+   * it at all; `own`: nothing, because the decision looks after that itself. A token that is shown and is not the newest is
+   * refused in any case but for `several`: it is about one of the sessions, nobody knows which.
    */
-  readonly fence?: 'joins' | 'own';
+  readonly fence?: 'joins' | 'own' | 'several' | undefined;
+  /** Whether the caller has an authority of its own over what it does there, for example the token of a step. */
+  readonly isAuthorised?: (session: OpenedSession) => boolean;
   /** Pure: what the caller gets, from the sessions before and after. */
   readonly answer: (after: ReadonlyMap<string, Session>, before: ReadonlyMap<string, Session>) => Answer;
 }
@@ -73,7 +85,7 @@ export const dispatch = async <Answer extends JsonObject>(
       decide: gate.decide,
       answer: (after, before): JsonObject => ({
         ...answer(after, before),
-        ...gate.taken(),
+        ...gate.taken(after),
         ...(caller.dryRun ? { dry_run: true } : {}),
       }),
     });
@@ -102,59 +114,74 @@ type TakesOver = (
 
 /**
  * Stands before a decision: of a session that somebody else holds nothing is moved, and whoever shows a token that is not
- * the newest one writes nothing at all.
+ * the newest one writes nothing at all. What a write ends of a lease goes on record before it.
  */
 const fenceOf = <Answer extends JsonObject>(
   { caller, places, host }: { readonly caller: Caller; readonly places: Places; readonly host: Host },
-  { keys, journalOnly = false, fence, decide }: Order<Answer>,
+  { keys, journalOnly = false, fence, isAuthorised, decide }: Order<Answer>,
   place: string,
   takesOver: TakesOver | undefined,
 ): {
   readonly decide: Order<Answer>['decide'];
   /** The session that is held by somebody else, where that is why the order was refused. */
   readonly refused: () => string | undefined;
-  /** What the caller is told of a lease that was taken over with the order. */
-  readonly taken: () => JsonObject;
+  /** What the caller is told of leases that were taken over with the order. */
+  readonly taken: (after: ReadonlyMap<string, Session>) => JsonObject;
 } => {
   let held: string | undefined;
-  let taken: Claim | undefined;
+  const taken = new Map<string, { readonly from: string; readonly claim: Claim }>();
   const holder = (): Holder => holderOf({ caller, places, host }, place);
-  const refuseFor = (key: string, refusal: Refusal): Result<never, Refusal> => {
+  const refuseFor = (key: string | undefined, refusal: Refusal): Result<never, Refusal> => {
     held = key;
     return err(refusal);
   };
   return {
     refused: () => held,
-    taken: () => (taken === undefined ? {} : { lease_token: taken.token, lease_expires_at: taken.expiresAt }),
+    taken: (after) =>
+      taken.size === 0
+        ? {}
+        : {
+            taken_over: [...taken].map(([session, { from, claim }]) => {
+              const isOver = loadedIn(after, session).common?.lease?.token !== claim.token;
+              return {
+                session,
+                from,
+                lease_token: isOver ? null : claim.token,
+                lease_expires_at: isOver ? null : claim.expiresAt,
+              };
+            }),
+          },
     decide: (sessions) => {
       held = undefined;
-      taken = undefined;
+      taken.clear();
       const decided = decide(sessions);
-      if (fence === 'own') return decided;
-      const moved = new Set(
-        decided.ok
-          ? [...decided.value].filter(([, events]) => events.some(({ type }) => isLifecycle(type))).map(([key]) => key)
-          : keys,
-      );
-      const takenOver = new Map<string, readonly DecidedEvent[]>();
+      const endings = new Map<string, readonly DecidedEvent[]>();
       for (const session of sessions.values()) {
         if (!isOpened(session)) continue;
         const { key } = session;
         const facts = leaseFacts(session, caller, host);
-        const stale = refuseToken(facts);
+        const stale = fence === 'several' ? undefined : refuseToken(facts);
         if (stale !== undefined) return refuseFor(key, stale);
-        if (journalOnly || !(moved.has(key) || fence === 'joins')) continue;
-        const refusal = refuseFenced(facts, holder);
-        if (refusal === undefined) continue;
+        const events = decided.ok ? (decided.value.get(key) ?? []) : [];
+        const isMoved = decided.ok ? events.some(({ type }) => isLifecycle(type)) : keys.includes(key);
+        if (fence === 'own' || journalOnly || !(isMoved || fence === 'joins')) continue;
+        if (facts.claim === null || isAuthorised?.(session) === true) continue;
+        const refusal = refuseOthers(facts, holder);
+        if (refusal === undefined) {
+          endings.set(key, endedWith(facts, holder(), events));
+          continue;
+        }
         if (takesOver === undefined) return refuseFor(key, refusal);
-        const { events, claim } = takesOver(facts, holder());
-        taken = claim;
-        takenOver.set(key, events);
+        const { events: both, claim } = takesOver(facts, holder());
+        taken.set(key, { from: facts.claim.holder.actor, claim });
+        endings.set(key, [...both, ...endedWith({ ...facts, claim, renewal: undefined }, claim.holder, events)]);
       }
-      if (!decided.ok || takenOver.size === 0) return decided;
+      if (!decided.ok)
+        return fence === 'own' && decided.error.lease !== undefined ? refuseFor(keys[0], decided.error) : decided;
+      if ([...endings.values()].every((events) => events.length === 0)) return decided;
       return ok(
         new Map(
-          [...sessions.keys()].map((key) => [key, [...(takenOver.get(key) ?? []), ...(decided.value.get(key) ?? [])]]),
+          [...sessions.keys()].map((key) => [key, [...(endings.get(key) ?? []), ...(decided.value.get(key) ?? [])]]),
         ),
       );
     },

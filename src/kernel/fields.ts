@@ -6,14 +6,15 @@ export const optionalText = (description: string) =>
   v.optional(v.pipe(v.string('expected a text'), v.description(description)));
 
 /** An input field that may be left out: what something is called, in a line. */
-export const optionalName = (description: string) =>
-  v.optional(
-    v.pipe(
-      v.string('expected a text'),
-      v.check((text) => text.trim() !== '', 'must not be blank'),
-      v.regex(/^[^\p{Cc}\p{Zl}\p{Zp}]{0,200}$/u, 'must be one line of at most 200 characters'),
-      v.description(description),
-    ),
+export const optionalName = (description: string) => v.optional(requiredName(description));
+
+/** The same that must be there. */
+export const requiredName = (description: string) =>
+  v.pipe(
+    v.string((issue) => (issue.received === 'undefined' ? 'is missing' : 'expected a text')),
+    v.check((text) => text.trim() !== '', 'must not be blank'),
+    v.regex(/^[^\p{Cc}\p{Zl}\p{Zp}]{0,200}$/u, 'must be one line of at most 200 characters'),
+    v.description(description),
   );
 
 /** An input field that must be given: a text that is not blank. */

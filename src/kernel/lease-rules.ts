@@ -6,12 +6,17 @@ import {
   holderToData,
   isMine,
   leaseFacts,
+  longestClaim,
+  lossOfClaim,
+  lostEvent,
   refuseHeld,
   refuseToken,
+  releasedEvent,
   standingOfClaim,
   type Claim,
   type Holder,
   type LeaseFacts,
+  type Loss,
   type Renewal,
   type Standing,
 } from './lease.ts';
@@ -29,22 +34,27 @@ import type { World } from './verb.ts';
 /** What the verbs about leases decide; no other verb is started with it. */
 
 /** The least and the most that a claim lasts, and what it lasts where nobody says so, in milliseconds. */
-export const ttl = { least: 10_000, most: 7 * 86_400_000, usual: 30 * 60_000 };
+export const ttl = { least: 10_000, most: longestClaim, usual: 30 * 60_000 };
 
 /** The token of the next claim: it grows also where the one before is not known any more. */
 export const nextToken = (previous: number, now: string): number => Math.max(previous + 1, Date.parse(now));
 
-/** The field of verbs that claim or renew. */
-export const ttlField = optionalDuration(
-  'How long it lasts without being renewed, for example 90s, 30m, 2h or 7d. Default: 30m.',
-  ttl.least,
-  ttl.most,
-  'from 10s to 7d',
-);
+const ttlNamed = (usual: string) =>
+  optionalDuration(
+    `How long it lasts without being renewed, for example 90s, 30m, 2h or 7d. Default: ${usual}.`,
+    ttl.least,
+    ttl.most,
+    'from 10s to 7d',
+  );
+
+/** The field of verbs that claim, and of those that renew. */
+export const ttlField = ttlNamed('30m');
+export const renewalField = ttlNamed('as long as it lasted before');
 
 /** A claim made by somebody, with what tells later whether they are gone. */
 export const wishOf = async (
   world: World,
+  session: string,
   input: {
     readonly purpose?: string | undefined;
     readonly ttl?: string | undefined;
@@ -55,6 +65,13 @@ export const wishOf = async (
   const process = caller.process === undefined ? undefined : await resolveProcess(world, undefined);
   if (process?.ok === false) return process;
   if (process !== undefined && process.value.endedAt !== null) return err(refuseEnded(process.value));
+  if (process !== undefined && process.value.session !== session)
+    return err(
+      refuse('usage', `The process ${process.value.id} works on ${process.value.session}, not on ${session}.`, {
+        expected: 'a process of the session that is claimed, or none (--process, STINT_PROCESS)',
+        hint: `stint process list --session ${session}`,
+      }),
+    );
   const given = input.pid === undefined ? undefined : host.startOf(input.pid);
   if (input.pid !== undefined && given === undefined) return err(refusePid(input.pid, host));
   const wish = {
@@ -98,9 +115,6 @@ export const renewalOf = ({ token }: Claim, now: string, milliseconds: number): 
 
 const later = (now: string, milliseconds: number): string => new Date(Date.parse(now) + milliseconds).toISOString();
 
-/** Why a claim ends that its holder did not give back. */
-export type Loss = 'expired' | 'gone' | 'taken over' | 'its clock was ahead';
-
 /** What a claim leads to: events, or only a renewal. */
 export interface Claimed extends Made {
   readonly claim: Claim;
@@ -123,14 +137,16 @@ export const decideClaim = (
   const fresh = claimOf(wish, nextToken(facts.token, now), now);
   if (claim === null) return ok({ events: [claimedEvent(fresh)], claim: fresh, renewal: null, lost: null });
   const { state } = standingOfClaim(claim, facts.renewal, now);
-  if (state === 'live' && isMine(facts, wish.holder)) {
+  if (state !== 'expired' && isMine(facts, wish.holder)) {
     const said = { ...wish, purpose: wish.purpose ?? claim.purpose, sign: wish.sign ?? claim.sign };
     const again = { ...claimOf(said, claim.token, now), holder: claim.holder };
     const isSame = sameText(again.purpose, claim.purpose) && sameText(again.sign, claim.sign);
+    // Kept beside the log in either case: what was renewed of this token before does not outlive it.
+    const renewal = renewalOf(claim, now, wish.ttl);
     return ok(
       isSame
-        ? { events: [], claim, renewal: renewalOf(claim, now, wish.ttl), lost: null }
-        : { events: [claimedEvent(again)], claim: again, renewal: null, lost: null },
+        ? { events: [], claim, renewal, lost: null }
+        : { events: [claimedEvent(again)], claim: again, renewal, lost: null },
     );
   }
   const loss = lossOf(facts, takeOver);
@@ -144,17 +160,8 @@ export const decideClaim = (
 };
 
 /** Why a claim of somebody else may be ended now; undefined where it may not. */
-export const lossOf = ({ claim, renewal, now, observe }: LeaseFacts, takeOver: boolean): Loss | undefined => {
-  if (claim === null) return undefined;
-  switch (standingOfClaim(claim, renewal, now).state) {
-    case 'expired':
-      return 'expired';
-    case 'ahead':
-      return 'its clock was ahead';
-    case 'live':
-      return observe(claim) === 'dead' ? 'gone' : takeOver ? 'taken over' : undefined;
-  }
-};
+const lossOf = ({ claim, renewal, now, observe }: LeaseFacts, takesOver: boolean): Loss | undefined =>
+  claim === null ? undefined : (lossOfClaim(claim, renewal, now, observe) ?? (takesOver ? 'taken over' : undefined));
 
 /** Renews a claim that the caller holds and that has not expired. */
 export const decideRenew = (
@@ -168,7 +175,7 @@ export const decideRenew = (
   if (claim === null) return err(refuseNone(facts));
   if (!isMine(facts, holder)) return err(refuseHeld(facts));
   const standing = standingOfClaim(claim, facts.renewal, now);
-  if (standing.state !== 'live') {
+  if (standing.state === 'expired') {
     return err(
       refuse('lease', `The lease of ${key} expired at ${standing.expiresAt}.`, {
         expected: 'a lease that is live',
@@ -191,14 +198,7 @@ export const decideRelease = (
   const { claim } = facts;
   const made = (...events: readonly DecidedEvent[]): Result<Made, never> => ok({ events, renewal: null });
   if (claim === null) return made();
-  if (isMine(facts, holder))
-    return made(
-      kernelEvent('LeaseReleased', {
-        token: claim.token,
-        holder: holderToData(claim.holder),
-        by: holderToData(holder),
-      }),
-    );
+  if (isMine(facts, holder)) return made(releasedEvent(claim, holder));
   const loss = lossOf(facts, takeOver);
   return loss === undefined ? err(refuseHeld(facts)) : made(lostEvent(claim, loss, holder));
 };
@@ -232,14 +232,6 @@ const claimedEvent = (claim: Claim, before?: Claim): DecidedEvent =>
     ...(before === undefined ? {} : { after: { token: before.token, holder: holderToData(before.holder) } }),
   });
 
-const lostEvent = (claim: Claim, loss: Loss, by: Holder): DecidedEvent =>
-  kernelEvent('LeaseLost', {
-    token: claim.token,
-    holder: holderToData(claim.holder),
-    because: loss,
-    to: holderToData(by),
-  });
-
 /** Takes the lease of a session over with another order: for the usual time, and on the record of both sides. */
 export const takeOver = (
   facts: LeaseFacts,
@@ -254,7 +246,7 @@ export const takeOver = (
 export const renewalBy = ({ claim, renewal, now }: LeaseFacts, process: string): Renewal | undefined => {
   if (claim === null || claim.sign?.process !== process) return undefined;
   const standing = standingOfClaim(claim, renewal, now);
-  return standing.state === 'live' ? renewalOf(claim, now, lengthOf(standing)) : undefined;
+  return standing.state === 'expired' ? undefined : renewalOf(claim, now, lengthOf(standing));
 };
 
 /** How long a claim lasts, in milliseconds. */
@@ -268,7 +260,7 @@ interface Made {
 }
 
 /** An order about the lease of one session, for whoever calls. */
-export const orderLease = async <Outcome extends Made>(
+export const orderLease = <Outcome extends Made>(
   world: World,
   row: SessionRow,
   decide: (facts: LeaseFacts, holder: Holder) => Result<Outcome, Refusal>,
@@ -279,21 +271,11 @@ export const orderLease = async <Outcome extends Made>(
     readonly mustBeOpen?: boolean;
     readonly answer: (after: OpenedSession, made: Outcome, facts: LeaseFacts) => JsonObject;
   },
-): Promise<Result<Order<JsonObject>, Refusal>> => {
-  const { caller, places, host, store } = world;
+): Result<Order<JsonObject>, Refusal> => {
+  const { caller, places, host } = world;
   const place = caller.dryRun ? ok(places.here.id ?? 'not made yet') : places.claim();
   if (!place.ok) return place;
-  const named = row.lease?.sign?.process ?? null;
-  const [process] = named === null ? [] : await store.processes({ id: named });
-  // Who has said that it ends is as gone as who was found dead.
-  const hasEnded = process !== undefined && process.endedAt !== null;
-  const factsOf = (session: OpenedSession): LeaseFacts => {
-    const facts = leaseFacts(session, caller, host);
-    return {
-      ...facts,
-      observe: (claim) => (hasEnded && claim.sign?.process === named ? 'dead' : facts.observe(claim)),
-    };
-  };
+  const factsOf = (session: OpenedSession): LeaseFacts => leaseFacts(session, caller, host);
   let made: Outcome | undefined;
   const outcome = (): Outcome => {
     if (made === undefined) throw new Error(`nothing was decided about the lease of ${row.key}`);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import type { Common } from './common.ts';
-import type { StoredEvent } from './event.ts';
+import { kernelEvent, type DecidedEvent, type StoredEvent } from './event.ts';
 import type { Caller, Places, SessionRow } from './ports.ts';
 import type { Host, Sign } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -32,8 +32,15 @@ export interface Claim {
   readonly claimedAt: string;
   readonly expiresAt: string;
   /** What tells later whether the holder is gone; null where nothing was given on purpose. */
-  readonly sign: (Sign & { readonly process: string | null }) | null;
+  readonly sign: HolderSign | null;
 }
+
+/** A pid, a process on record, or both. */
+export type HolderSign = Sign & {
+  readonly process: string | null;
+  /** Whether that process has ended on record since, by its own word or because it was found dead. */
+  readonly hasEnded?: boolean;
+};
 
 /** A claim that was renewed since: kept beside the log. */
 export interface Renewal {
@@ -45,6 +52,29 @@ export interface Renewal {
 /** A time that is further ahead than this, in milliseconds, was told by a clock that is wrong, and counts for nothing. */
 const clockTolerance = 120_000;
 
+/** The longest that a claim lasts, in milliseconds: 7 days. */
+export const longestClaim = 7 * 86_400_000;
+
+/** Whether a renewal is one that this program could have written. */
+export const isRenewal = ({ token, at, expiresAt }: Renewal): boolean => {
+  const length = Date.parse(expiresAt) - Date.parse(at);
+  return Number.isSafeInteger(token) && length >= 0 && length <= longestClaim;
+};
+
+/** Whether something is a claim, as far as a program has to know before it uses it. */
+export const isClaim = (value: unknown): value is Claim => {
+  const claim = fieldsOf(value);
+  const holder = fieldsOf(claim?.['holder']);
+  return (
+    Number.isSafeInteger(claim?.['token']) &&
+    typeof holder?.['actor'] === 'string' &&
+    typeof holder['host'] === 'string' &&
+    !Number.isNaN(Date.parse(String(claim?.['claimedAt']))) &&
+    !Number.isNaN(Date.parse(String(claim?.['expiresAt']))) &&
+    claim?.['sign'] !== undefined
+  );
+};
+
 /** How a claim stands by the clock. `ahead`: it says that it was made in the future. */
 export interface Standing {
   readonly state: 'live' | 'expired' | 'ahead';
@@ -55,10 +85,38 @@ export interface Standing {
 
 /** How a claim stands, with what was renewed of it. */
 export const standingOfClaim = (claim: Claim, renewal: Renewal | undefined, now: string): Standing => {
-  const isNewer = renewal !== undefined && renewal.token === claim.token && renewal.at >= claim.claimedAt;
+  // What is kept of a token is the newest that was said about it, whatever the clock showed then.
+  const isNewer = renewal !== undefined && renewal.token === claim.token;
   const { at, expiresAt } = isNewer ? renewal : { at: claim.claimedAt, expiresAt: claim.expiresAt };
   const isAhead = Date.parse(at) - Date.parse(now) > clockTolerance;
   return { state: isAhead ? 'ahead' : now < expiresAt ? 'live' : 'expired', at, expiresAt };
+};
+
+/** What can be seen of whoever was named with a claim. What is seen alive is alive, whatever is on record. */
+export const observeSign = (sign: Claim['sign'], { observe }: Pick<Host, 'observe'>): 'alive' | 'dead' | 'unknown' => {
+  if (sign === null) return 'unknown';
+  const seen = observe(sign);
+  return seen === 'unknown' && sign.hasEnded === true ? 'dead' : seen;
+};
+
+/** Why a claim may be ended that its holder did not give back. */
+export type Loss = 'expired' | 'gone' | 'its clock was ahead' | 'taken over';
+
+/**
+ * Why a claim does not count any more, as far as can be seen; undefined where it does. One that was made by a clock that is
+ * ahead counts only while whoever was named with it is seen alive: else nobody knows when it ends.
+ */
+export const lossOfClaim = (
+  claim: Claim,
+  renewal: Renewal | undefined,
+  now: string,
+  observe: (claim: Claim) => 'alive' | 'dead' | 'unknown',
+): Exclude<Loss, 'taken over'> | undefined => {
+  const { state } = standingOfClaim(claim, renewal, now);
+  if (state === 'expired') return 'expired';
+  const seen = observe(claim);
+  if (seen === 'dead') return 'gone';
+  return state === 'ahead' && seen === 'unknown' ? 'its clock was ahead' : undefined;
 };
 
 /** Whether two are one holder: by the agent's conversation where there is one, else by host, user and place. */
@@ -116,7 +174,7 @@ export const leaseFacts = (
   token: common.token,
   renewal: renewals.get(''),
   now: caller.now,
-  observe: ({ sign }) => (sign === null ? 'unknown' : host.observe(sign)),
+  observe: ({ sign }) => observeSign(sign, host),
   shown: caller.leaseToken,
 });
 
@@ -136,30 +194,44 @@ export const rowLeaseFacts = (
     host,
   );
 
-/** Whether somebody holds the session by the clock, whoever it is, alive or not. */
-export const isHeld = ({ claim, renewal, now }: LeaseFacts): boolean =>
-  claim !== null && standingOfClaim(claim, renewal, now).state === 'live';
+/** Whether somebody holds the session, whoever it is. Who is gone holds it until somebody claims it, or its time is over. */
+export const isHeld = ({ claim, renewal, now, observe }: LeaseFacts): boolean => {
+  if (claim === null) return false;
+  const loss = lossOfClaim(claim, renewal, now, observe);
+  return loss === undefined || loss === 'gone';
+};
 
-/** Why a caller may not move a session: a token that is not the newest one, or a live lease of somebody else. */
-export const refuseFenced = (facts: LeaseFacts, holder: () => Holder): Refusal | undefined => {
-  const { claim, renewal, now } = facts;
-  const stale = refuseToken(facts);
-  if (stale !== undefined || claim === null) return stale;
-  return standingOfClaim(claim, renewal, now).state !== 'live' || isMine(facts, holder())
-    ? undefined
-    : refuseHeld(facts);
+/** Why a caller may not move a session: a token that is not the newest one, or a lease of somebody else. */
+export const refuseFenced = (facts: LeaseFacts, holder: () => Holder): Refusal | undefined =>
+  refuseToken(facts) ?? refuseOthers(facts, holder);
+
+/** Why somebody who shows no token of this session may not move it: a lease of somebody else. */
+export const refuseOthers = (facts: LeaseFacts, holder: () => Holder): Refusal | undefined =>
+  !isHeld(facts) || isMine(facts, holder()) ? undefined : refuseHeld(facts);
+
+/** What a write leads to for a claim that stands: one of somebody else that does not count is lost, one's own ends with a close. */
+export const endedWith = (
+  facts: LeaseFacts,
+  holder: Holder,
+  events: readonly DecidedEvent[],
+): readonly DecidedEvent[] => {
+  const { claim, renewal, now, observe } = facts;
+  if (claim === null || events.length === 0) return [];
+  if (!isMine(facts, holder)) {
+    const loss = lossOfClaim(claim, renewal, now, observe);
+    return loss === undefined ? [] : [lostEvent(claim, loss, holder)];
+  }
+  return events.some(({ type }) => type === 'SessionClosed') ? [releasedEvent(claim, holder)] : [];
 };
 
 /** Whoever shows another token than the newest one has lost the lease, whatever the clock says. */
 export const refuseToken = ({ key, claim, token, shown }: LeaseFacts): Refusal | undefined => {
   if (shown === undefined || token === 0 || shown === token) return undefined;
   const since =
-    claim === null
-      ? 'nobody holds it any more'
-      : `${claim.holder.actor} holds it since ${claim.claimedAt} with another one`;
-  return refuse('lease', `The lease token ${shown} of ${key} does not count any more: ${since}.`, {
-    expected: 'the newest token, or none',
-    legal: [`stint lease show --session ${key}`, `stint lease claim --session ${key} (without the old token)`],
+    claim === null ? 'nobody holds it' : `${claim.holder.actor} holds it since ${claim.claimedAt} with another one`;
+  return refuse('lease', `The lease token ${shown} does not count for ${key}: ${since}.`, {
+    expected: 'the newest token of this session, or none (--lease-token, STINT_LEASE_TOKEN)',
+    legal: [`stint lease show --session ${key}`],
     hint: `stint lease show --session ${key}`,
   });
 };
@@ -172,21 +244,27 @@ export const isMine = ({ claim, shown }: LeaseFacts, holder: Holder): boolean =>
 export const refuseHeld = (facts: LeaseFacts): Refusal => {
   const { key, claim, renewal, now } = facts;
   if (claim === null) throw new Error(`${key} is not held`);
-  const { expiresAt } = standingOfClaim(claim, renewal, now);
+  const { state, expiresAt } = standingOfClaim(claim, renewal, now);
   const evidence = facts.observe(claim);
   const life = { alive: 'it is alive', dead: 'its process is gone', unknown: 'whether it is alive is not known' }[
     evidence
   ];
-  const take = `stint lease claim --take-over --session ${key}`;
+  const claimIt = `stint lease claim --session ${key}`;
   return refuse(
     'lease',
     `${key} is held by ${holderText(claim.holder)} since ${claim.claimedAt} until ${expiresAt}${
       claim.purpose === null ? '' : `, for: ${claim.purpose}`
-    }; ${life}.`,
+    }; ${life}${state === 'ahead' ? ', and its clock is ahead of this one' : ''}.`,
     {
-      expected: 'its lease, or its --lease-token',
-      legal: [`stint status --session ${key}`, evidence === 'dead' ? `stint lease claim --session ${key}` : take],
-      hint: evidence === 'dead' ? `stint lease claim --session ${key}` : `wait until ${expiresAt}, or: ${take}`,
+      expected:
+        evidence === 'dead' ? 'its lease, which may be claimed' : `its lease, or its token; it ends at ${expiresAt}`,
+      legal: [
+        `stint lease show --session ${key}`,
+        evidence === 'dead' ? claimIt : `stint lease claim --take-over --session ${key}`,
+      ],
+      hint: evidence === 'dead' ? claimIt : `stint lease show --session ${key}`,
+      retryable: true,
+      lease: leaseToJson(facts),
     },
   );
 };
@@ -200,6 +278,14 @@ export const holderToData = ({ agent, ...holder }: Holder): JsonObject => ({
   ...holder,
   ...(agent === null ? {} : { agent }),
 });
+
+/** The event that a claim was given back, by whom. */
+export const releasedEvent = ({ token, holder }: Claim, by: Holder): DecidedEvent =>
+  kernelEvent('LeaseReleased', { token, holder: holderToData(holder), by: holderToData(by) });
+
+/** The event that a claim was lost, why, and to whom. */
+export const lostEvent = ({ token, holder }: Claim, because: Loss, to: Holder): DecidedEvent =>
+  kernelEvent('LeaseLost', { token, holder: holderToData(holder), because, to: holderToData(to) });
 
 /** A claim from the data of an event; null where it is none. */
 export const claimFromData = (data: JsonObject): Claim | null => {
@@ -258,9 +344,17 @@ export const foldLease = (before: LeaseState, event: StoredEvent): LeaseState =>
     case 'LeaseReleased':
     case 'LeaseLost':
       return { ...before, lease: null };
+    case 'ProcessEnded': {
+      const { lease } = before;
+      const sign = lease?.sign ?? null;
+      // A process that was cancelled with its supervisor has not been heard of; it may go on.
+      const isWord = event.data['outcome'] !== 'cancelled';
+      if (lease === null || sign === null || sign.process !== event.data['process'] || !isWord) return before;
+      return { ...before, lease: { ...lease, sign: { ...sign, hasEnded: true } } };
+    }
     case 'Salvaged':
-      // Who has claimed it since is not known: no token from before counts any more.
-      return { lease: null, token: Math.max(before.token, Date.parse(event.at)) };
+      // Who has claimed it since is not known: no token from before counts any more, also where the clock stands still.
+      return { lease: null, token: Math.max(before.token, Date.parse(event.at)) + 1 };
     default:
       return before;
   }
@@ -272,8 +366,10 @@ export const leaseToJson = (facts: LeaseFacts) => {
   if (claim === null) return null;
   const { state, at, expiresAt } = standingOfClaim(claim, facts.renewal, facts.now);
   const alive = facts.observe(claim);
+  const loss = lossOfClaim(claim, facts.renewal, facts.now, facts.observe);
   return {
-    state: state !== 'live' ? ('expired' as const) : alive === 'dead' ? ('stale' as const) : ('active' as const),
+    state: loss === undefined ? ('active' as const) : loss === 'expired' ? ('expired' as const) : ('stale' as const),
+    ...(state === 'ahead' ? { clock_ahead: true } : {}),
     holder: claim.holder.actor,
     host: claim.holder.host,
     user: claim.holder.user,

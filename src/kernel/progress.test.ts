@@ -67,7 +67,7 @@ const noon = '2026-03-17T12:00:00.000Z';
 const show = (session: ReadSession, progress: Progress, files: Files = noFiles, now = noon) =>
   progressToJson(
     session,
-    [],
+    { processes: [], renewal: undefined, abandoned: 0 },
     progress,
     {
       places,
@@ -76,7 +76,6 @@ const show = (session: ReadSession, progress: Progress, files: Files = noFiles, 
       caller: { now, process: undefined, actor: 'ana', agent: null, user: () => 'ana', leaseToken: undefined },
     },
     'work/a',
-    undefined,
   );
 
 const timesOf = (session: ReadSession, progress: Progress, now = noon) => {

@@ -1,8 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
-import type { Renewal } from './lease.ts';
 import type { Files, ReadSession } from './ports.ts';
-import type { Process } from './process.ts';
-import { statusToJson, type QueryWorld } from './query.ts';
+import { statusToJson, type QueryWorld, type Surroundings } from './query.ts';
 import type { Evidence, LineCount, Progress } from './view.ts';
 
 /** Most files of one folder that are listed and counted in. */
@@ -17,13 +15,12 @@ const largestFile = 1024 * 1024;
  */
 export const progressToJson = (
   session: ReadSession,
-  processes: readonly Process[],
+  surroundings: Surroundings,
   progress: Progress,
   world: QueryWorld,
   folder: string,
-  renewal: Renewal | undefined,
 ): JsonObject => {
-  const { evidence: _, ...standing } = statusToJson(session, processes, world, folder, renewal);
+  const { evidence: _, ...standing } = statusToJson(session, surroundings, world, folder);
   const { row } = session;
   const { now } = world.caller;
   const { done, total, cycle, earlier, summary, results } = progress;

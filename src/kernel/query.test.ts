@@ -257,7 +257,7 @@ suite('next action', () => {
     of: SessionRow = row,
   ) => {
     const read = { row: of, reason: null, notes: 0, view, unreadable: undefined };
-    return statusToJson(read, processes, seeing(evidence, caller), 'work/a', undefined);
+    return statusToJson(read, { processes, renewal: undefined, abandoned: 0 }, seeing(evidence, caller), 'work/a');
   };
   const nextOf = (...asked: Parameters<typeof ask>) => {
     const action: unknown = ask(...asked)['next_action'];

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { isLifecycle, type StoredEvent } from './event.ts';
-import { holderOf, isMine, leaseToJson, rowLeaseFacts, type LeaseFacts, type Renewal } from './lease.ts';
+import { holderOf, isHeld, isMine, leaseToJson, rowLeaseFacts, type LeaseFacts, type Renewal } from './lease.ts';
 import type { Caller, Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
 import {
   callProcess,
@@ -45,9 +45,11 @@ export const activityOf = (
   // Who is known to be dead, who was recorded as lost, and who let a lease expire: whichever was heard of last.
   const heldUntil =
     held === null ? null : held.state === 'stale' ? (held.renewed_at ?? held.claimed_at) : held.expires_at;
-  const since = [row.interruptedAt, heldUntil, ...those('dead').map(({ heartbeatAt }) => heartbeatAt)]
+  const latest = [row.interruptedAt, heldUntil, ...those('dead').map(({ heartbeatAt }) => heartbeatAt)]
     .filter((at) => at !== null)
     .reduce<string | null>((a, b) => (a !== null && a > b ? a : b), null);
+  // A clock that is ahead tells of times that have not come.
+  const since = latest !== null && latest > caller.now ? caller.now : latest;
   return { activity: since === null ? 'none' : 'interrupted', since };
 };
 
@@ -79,23 +81,63 @@ export interface QueryWorld {
   readonly caller: Pick<Caller, 'now' | 'process' | 'actor' | 'agent' | 'user' | 'leaseToken'>;
 }
 
+/** What stands in the store beside a session and is laid over its view. */
+export interface Surroundings {
+  readonly processes: readonly Process[];
+  /** What was renewed of its lease. */
+  readonly renewal: Renewal | undefined;
+  /** How many attempts of its steps nobody works on any more; looked at where nothing else is to be done. */
+  readonly abandoned: number;
+}
+
+/** Reads them. */
+export const surroundingsOf = async (
+  world: { readonly store: Store; readonly host: Host; readonly caller: Pick<Caller, 'now'> },
+  { row, view }: Pick<ReadSession, 'row' | 'view'>,
+): Promise<Surroundings> => ({
+  processes: await world.store.processes({ session: row.key }),
+  renewal: await renewalOfRow(world.store, row),
+  abandoned:
+    view.next.kind === 'wait' ? (await (await import('./abandoned.ts')).findAbandoned(world, row.key)).length : 0,
+});
+
+/** The next action of a session, for whoever asks. */
+export const nextActionOf = (
+  { row, view }: Pick<ReadSession, 'row' | 'view'>,
+  { processes, renewal, abandoned }: Surroundings,
+  world: QueryWorld,
+): NextAction => {
+  const running = processes.filter(({ endedAt }) => endedAt === null);
+  const lease = rowLeaseFacts(row, renewal, world.caller, world.host);
+  const next: NextAction =
+    abandoned === 0
+      ? view.next
+      : {
+          kind: 'claim',
+          text: `Claim: ${abandoned} ${abandoned === 1 ? 'step was' : 'steps were'} left by whoever had ${abandoned === 1 ? 'it' : 'them'}.`,
+          command: `stint next --claim --session ${row.key}`,
+        };
+  return nextUnder(lease, nextFor(next, row, running, world), world);
+};
+
 /**
  * Everything about where a session stands: its view, with what depends on the caller, the processes and the files laid
  * over it.
  */
 export const statusToJson = (
-  { row, reason, notes, view, unreadable }: ReadSession,
-  processes: readonly Process[],
+  session: ReadSession,
+  surroundings: Surroundings,
   world: QueryWorld,
   folder: string,
-  renewal: Renewal | undefined,
 ): JsonObject => {
+  const { row, reason, notes, view, unreadable } = session;
+  const { processes, renewal } = surroundings;
   const home = world.places.homeOf(row);
   const running = processes.filter(({ endedAt }) => endedAt === null);
   const { activity, since } = activityOf(row, running, world, renewal);
   const lease = rowLeaseFacts(row, renewal, world.caller, world.host);
   const looked = livenessOfAll(processes, world.host, world.caller.now);
-  const next = nextUnder(lease, nextFor(view.next, row, running, world), world);
+  const next = nextActionOf(session, surroundings, world);
   return {
     session: row.key,
     session_id: row.name,
@@ -208,6 +250,13 @@ const nextUnder = (lease: LeaseFacts, next: NextAction, world: QueryWorld): Next
   const held = leaseToJson(lease);
   if (held === null || isMine(lease, holderOf(world, world.places.here.id ?? ''))) return next;
   const who = `${held.holder} on ${held.host}`;
+  if (isHeld(lease) && held.state === 'stale') {
+    return {
+      kind: 'claim',
+      text: `Claim it: the process of ${who} is gone. Then: ${next.text}`,
+      command: `stint lease claim --session ${lease.key}`,
+    };
+  }
   if (held.state === 'active') {
     return {
       kind: 'wait',
@@ -216,7 +265,9 @@ const nextUnder = (lease: LeaseFacts, next: NextAction, world: QueryWorld): Next
     };
   }
   const gone =
-    held.state === 'stale' ? `the process of ${who} is gone` : `the lease of ${who} expired at ${held.expires_at}`;
+    held.state === 'stale'
+      ? `the clock of ${who} was ahead when it was claimed`
+      : `the lease of ${who} expired at ${held.expires_at}`;
   return { ...next, text: `Nobody works on it: ${gone} (stint lease claim --session ${lease.key}). ${next.text}` };
 };
 

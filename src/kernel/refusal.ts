@@ -1,3 +1,5 @@
+import type { JsonObject } from '../lib/canonical-json.ts';
+
 /**
  * Refusals: every reason to say no, as data. A refusal tells what was expected, what is legal now, and what to try; it
  * is returned, never thrown. Something that is thrown is a bug of ours (exit code 1).
@@ -16,6 +18,8 @@ export interface Refusal {
   readonly hint?: string;
   /** The sessions, files or names that were meant, perhaps. */
   readonly candidates?: readonly string[];
+  /** The lease that stands in the way, where one does. */
+  readonly lease?: JsonObject | null;
   /** The single faults, where there are several (for example one per JSON path). */
   readonly faults?: readonly string[];
 }
@@ -47,11 +51,11 @@ export const otherExits = {
   interrupted: { exit: 130, when: 'SIGINT' },
 } as const satisfies Record<string, { exit: number; when: string }>;
 
-/** Makes a refusal; only a busy store is worth the same call again. */
+/** Makes a refusal; where nothing else is said only a busy store is worth the same call again. */
 export const refuse = (
   code: RefusalCode,
   message: string,
-  more: Omit<Refusal, 'code' | 'message' | 'retryable'> = {},
+  more: Omit<Refusal, 'code' | 'message' | 'retryable'> & { readonly retryable?: boolean } = {},
 ): Refusal => ({
   code,
   message,
@@ -80,5 +84,6 @@ export const refusalToJson = (refusal: Refusal) => ({
   legal: refusal.legal ?? [],
   hint: refusal.hint ?? null,
   candidates: refusal.candidates ?? [],
+  ...(refusal.lease === undefined ? {} : { lease: refusal.lease }),
   ...(refusal.faults === undefined ? {} : { faults: refusal.faults }),
 });

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import { abandonedIn, findAbandoned } from './abandoned.ts';
 import { orderOne, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
 import type { ReadyStep, RunningStep } from './kind.ts';
@@ -9,7 +10,8 @@ import { decideCommand, decideOpened } from './lifecycle.ts';
 import type { Beside, SessionRow } from './ports.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { appendEvents, viewOfSession, type OpenedSession, type Session } from './session.ts';
-import { refuseSpeaker } from './steps.ts';
+import { nextActionOf, surroundingsOf } from './query.ts';
+import { claimIn, nextIn, refuseSpeaker } from './steps.ts';
 import type { World } from './verb.ts';
 
 /** Orders about steps that are handed out; no other verb is started with them. */
@@ -31,16 +33,17 @@ export const orderHandOut = async (
   wish: Omit<ClaimWish, 'holder'>,
   limit: number,
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
-  const { caller, places, store } = world;
+  const { caller, places, store, host } = world;
   const { key } = row;
   const place = caller.dryRun ? ok(places.here.id ?? 'not made yet') : places.claim();
   if (!place.ok) return place;
-  const dead = deadAmong(world, (await store.load(key))?.folded.steps?.running() ?? [], await endedIn(world, key));
+  const seen = await store.load(key);
   const holder = holderOf(world, place.value);
   let handed: readonly Handed[] = [];
   let interrupted: readonly RunningStep[] = [];
   return ok({
     steps: true,
+    processes: seen === undefined ? [] : processesIn(seen),
     beside: (): readonly Beside[] => interrupted.map(({ id }) => ({ session: key, step: id, renewal: null })),
     ...orderOne(
       key,
@@ -48,7 +51,7 @@ export const orderHandOut = async (
         decideOpened(
           session,
           (opened) => {
-            const found = abandonedIn(opened, caller.now, dead);
+            const found = abandonedIn(opened, caller.now, host);
             const steps = createSteps(opened, caller.now);
             for (const { id, attempt, because } of found) {
               const refusal = steps.take({ type: 'interrupt-step', step: id, attempt, because });
@@ -79,29 +82,41 @@ export const orderHandOut = async (
         })),
         ...restOf(after),
         interrupted: interrupted.map(({ id, attempt }) => ({ id, attempt })),
-        next_action: nextActionOf(after),
+        next_action: nextOf(after),
       }),
     ),
   });
 };
 
 /** The ready steps of a session, and what else is to be known before one is claimed. */
-export const stepsToJson = (
-  session: OpenedSession,
+export const listSteps = async (
+  world: World,
+  row: SessionRow,
   page: { readonly limit: number; readonly after?: string | undefined },
-): JsonObject => {
-  const { steps = [], total = 0 } = session.folded.steps?.ready(page) ?? {};
+): Promise<JsonObject> => {
+  const session = await world.store.load(row.key);
+  if (session === undefined) throw new Error(`${row.key} has a row and no events`);
+  const isOpen = session.common.status === 'active';
+  const { steps = [], total = 0 } = (isOpen ? session.folded.steps?.ready(page) : undefined) ?? {};
+  const abandoned = isOpen ? await findAbandoned(world, row.key) : [];
+  const view = viewOfSession(session);
+  const surroundings = {
+    ...(await surroundingsOf(world, { row, view })),
+    abandoned: steps.length > 0 ? 0 : abandoned.length,
+  };
   return {
     session: session.key,
     session_id: session.common.name,
     steps: steps.map(stepToJson),
     total,
     ...restOf(session),
-    next_action: nextActionOf(session),
+    abandoned: abandoned.slice(0, mostNamed).map(({ id, attempt, because }) => ({ id, attempt, because })),
+    abandoned_total: abandoned.length,
+    next_action: { ...nextActionOf({ row, view }, surroundings, world) },
   };
 };
 
-const nextActionOf = (session: OpenedSession): JsonObject => ({ ...viewOfSession(session).next });
+const nextOf = (session: OpenedSession): JsonObject => ({ ...viewOfSession(session).next });
 
 const stepToJson = ({ id, type, name, attempt, args }: ReadyStep): JsonObject => ({ id, type, name, attempt, args });
 
@@ -142,7 +157,8 @@ export const orderRenewStep = async (
   };
   return ok({
     steps: true,
-    fence: 'own',
+    fence: 'joins',
+    isAuthorised: (session) => isLive(session, given.step, caller.now),
     beside: () => [{ session: row.key, step: given.step, renewal: made().renewal }],
     ...orderOne(
       row.key,
@@ -152,7 +168,7 @@ export const orderRenewStep = async (
           (opened) => {
             const running = runningOf(opened, given.step);
             if (!running.ok) return running;
-            const refusal = refuseSpeaker(running.value, given, (claim) => isSameHolder(claim.holder, holder));
+            const refusal = refuseSpeaker(opened, running.value, given, (claim) => isSameHolder(claim.holder, holder));
             if (refusal !== undefined) return err(refusal);
             const { claim } = running.value;
             const standing = standingOfClaim(claim, opened.renewals.get(given.step), caller.now);
@@ -171,14 +187,21 @@ export const orderRenewStep = async (
         attempt: made().running.attempt,
         token: made().running.claim.token,
         expires_at: made().renewal.expiresAt,
-        next_action: nextActionOf(after),
+        next_action: nextOf(after),
       }),
     ),
   });
 };
 
-/** Ends an attempt with its result: whoever has its token is trusted, whoever holds the session. */
+/** Whether an attempt of a step runs whose claim has not expired: whoever speaks for it needs no other authority. */
+const isLive = ({ folded, renewals }: OpenedSession, step: string, now: string): boolean => {
+  const running = folded.steps?.running().find(({ id }) => id === step);
+  return running !== undefined && standingOfClaim(running.claim, renewals.get(step), now).state !== 'expired';
+};
+
+/** Ends an attempt with its result: whoever has its token is trusted while it lasts, whoever holds the session. */
 export const orderEndStep = (
+  { caller }: Pick<World, 'caller'>,
   row: SessionRow,
   command: {
     readonly step: string;
@@ -188,7 +211,8 @@ export const orderEndStep = (
     readonly result?: JsonObject;
   },
 ): Order<JsonObject> => ({
-  fence: 'own',
+  steps: true,
+  isAuthorised: (session) => isLive(session, command.step, caller.now),
   beside: () => [{ session: row.key, step: command.step, renewal: null }],
   ...orderOne(
     row.key,
@@ -203,39 +227,16 @@ const runningOf = (session: OpenedSession, step: string): Result<RunningStep, Re
     ? err(
         refuse('illegal-transition', `No attempt of the step ${step} runs.`, {
           expected: 'a step that was handed out',
-          legal: ['stint next', 'stint next --claim'],
-          hint: `stint next --claim --session ${session.key}`,
+          legal: [nextIn(session), claimIn(nextIn(session))],
+          hint: nextIn(session),
         }),
       )
     : ok(running);
 };
 
-/** The processes of a session that have said that they end. */
-const endedIn = async ({ store }: World, key: string): Promise<ReadonlySet<string>> =>
-  new Set((await store.processes({ session: key })).flatMap(({ id, endedAt }) => (endedAt === null ? [] : [id])));
-
-/** The tokens of the attempts whose worker is proved to be gone. */
-const deadAmong = ({ host }: World, running: readonly RunningStep[], ended: ReadonlySet<string>): ReadonlySet<number> =>
-  new Set(
-    running.flatMap(({ claim: { sign, token } }) => {
-      const isGone =
-        sign !== null && (host.observe(sign) === 'dead' || (sign.process !== null && ended.has(sign.process)));
-      return isGone ? [token] : [];
-    }),
-  );
-
-/** The attempts that nobody works on any more, and why. */
-const abandonedIn = (
-  { folded, renewals }: OpenedSession,
-  now: string,
-  dead: ReadonlySet<number>,
-): readonly (RunningStep & { readonly because: string })[] =>
-  (folded.steps?.running() ?? []).flatMap((running) => {
-    const { id, claim } = running;
-    if (dead.has(claim.token)) return [{ ...running, because: 'gone' }];
-    const { state } = standingOfClaim(claim, renewals.get(id), now);
-    return state === 'live' ? [] : [{ ...running, because: state === 'expired' ? 'expired' : 'its clock was ahead' }];
-  });
+/** The processes that running attempts were claimed with. */
+const processesIn = ({ folded }: Pick<OpenedSession, 'folded'>): readonly string[] =>
+  (folded.steps?.running() ?? []).flatMap(({ claim }) => claim.sign?.process ?? []);
 
 /** Takes commands of a kind one after the other, each on the state that the ones before have led to. */
 const createSteps = (opened: OpenedSession, now: string) => {

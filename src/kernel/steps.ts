@@ -132,27 +132,32 @@ export const decideStep = (
 ): Result<readonly StepEvent[], Refusal> => {
   const facts = about(command.step);
   if (facts === undefined)
-    return err(refuse('not-found', `There is no step ${command.step}.`, { expected: 'a step', hint: 'stint next' }));
-  const decided = decideKnown(pool, command, facts);
+    return err(refuse('not-found', `There is no step ${command.step}.`, { expected: 'a step', hint: nextIn(common) }));
+  const decided = decideKnown(pool, command, facts, nextIn(common));
   const isClosed = common !== undefined && common.status === 'closed';
   return isClosed && decided.ok && decided.value.length > 0 ? err(refuseClosed(common)) : decided;
 };
 
-const decideKnown = (pool: Pool, command: StepCommand, facts: StepFacts): Result<readonly StepEvent[], Refusal> => {
+const decideKnown = (
+  pool: Pool,
+  command: StepCommand,
+  facts: StepFacts,
+  hint: string,
+): Result<readonly StepEvent[], Refusal> => {
   const { step } = command;
   const record = pool.records[step];
   switch (command.type) {
     case 'claim-step': {
       if (record?.state === 'running' && record.token === command.token) return ok([]);
       if (!isFree(pool, step) || !facts.isReady || command.attempt !== nextAttempt(pool, step))
-        return err(refuseStep(step, record, 'it is not to be handed out'));
+        return err(refuseStep(step, record, 'it is not to be handed out', hint));
       if (command.token <= pool.token) return err(refuse('lease', `The token ${command.token} is not a new one.`));
       const { type: _, ...claim } = command;
       return ok([{ type: 'StepClaimed', ...claim }]);
     }
     case 'start-step': {
       if (record?.state !== 'running' || record.attempt !== command.attempt)
-        return err(refuseStep(step, record, `attempt ${command.attempt} does not run`));
+        return err(refuseStep(step, record, `attempt ${command.attempt} does not run`, hint));
       const same =
         command.sign === undefined || JSON.stringify(command.sign) === JSON.stringify(record.claim?.['sign']);
       if (record.startedAt !== null && same) return ok([]);
@@ -167,9 +172,9 @@ const decideKnown = (pool: Pool, command: StepCommand, facts: StepFacts): Result
     case 'end-step': {
       const { type: _, outcome, ...end } = command;
       if (record === undefined || record.attempt !== end.attempt || record.token !== end.token)
-        return err(refuseAttempt(step, end, record));
+        return err(refuseAttempt(step, end, record, hint));
       if (record.state === outcome) return ok([]);
-      if (record.state !== 'running') return err(refuseAttempt(step, end, record));
+      if (record.state !== 'running') return err(refuseAttempt(step, end, record, hint));
       return ok([{ type: outcome === 'completed' ? 'StepCompleted' : 'StepFailed', ...end }]);
     }
     case 'settle-step': {
@@ -177,7 +182,7 @@ const decideKnown = (pool: Pool, command: StepCommand, facts: StepFacts): Result
         const isSame = command.as === 'done' && record?.state === 'completed';
         return isSame || (command.as === 'again' && record?.state === 'interrupted')
           ? ok([])
-          : err(refuseStep(step, record, 'it is not in doubt'));
+          : err(refuseStep(step, record, 'it is not in doubt', hint));
       }
       const { type: _, ...settled } = command;
       return ok([{ type: 'StepSettled', ...settled }]);
@@ -225,12 +230,17 @@ export const evolveStep = (pool: Pool, event: StepEvent, at: string): Pool => {
   }
 };
 
-const refuseStep = (step: string, record: StepRecord | undefined, why: string): Refusal =>
+const refuseStep = (step: string, record: StepRecord | undefined, why: string, hint: string): Refusal =>
   refuse('illegal-transition', `Nothing is done about the step ${step}: ${why} (${stateText(record)}).`, {
     expected: 'a step that is ready',
-    legal: ['stint next', 'stint next --claim'],
-    hint: 'stint next',
+    legal: [hint, claimIn(hint)],
+    hint,
   });
+
+/** Where the steps of a session are listed, and handed out. */
+export const nextIn = (session: { readonly key: string } | undefined): string =>
+  session === undefined ? 'stint next' : `stint next --session ${session.key}`;
+export const claimIn = (list: string): string => list.replace('stint next', 'stint next --claim');
 
 const stateText = (record: StepRecord | undefined): string =>
   record === undefined
@@ -242,35 +252,35 @@ const refuseAttempt = (
   step: string,
   given: { readonly attempt: number; readonly token: number },
   record: StepRecord | undefined,
+  hint: string,
 ): Refusal =>
   refuse(
     'lease',
     `Attempt ${given.attempt} of ${step} with the token ${given.token} does not count any more: ${stateText(record)}.`,
     {
       expected: 'the attempt that runs, with its token',
-      legal: ['stint next', 'stint next --claim'],
-      hint: 'stint next',
+      legal: [hint, claimIn(hint)],
+      hint,
     },
   );
 
 /** Why a caller may not speak for a running attempt: another attempt, another token, or somebody else's. */
 export const refuseSpeaker = (
-  running: RunningStep,
+  { key }: { readonly key: string },
+  { id, attempt, claim }: RunningStep,
   given: { readonly attempt: number | undefined; readonly token: number | undefined },
   isMine: (claim: Claim) => boolean,
 ): Refusal | undefined => {
-  const { id, attempt, claim } = running;
-  const isRight =
-    (given.attempt === undefined || given.attempt === attempt) &&
-    (given.token === undefined ? isMine(claim) : given.token === claim.token);
-  if (isRight) return undefined;
-  return refuse(
-    'lease',
-    `Attempt ${attempt} of ${id} is held by ${claim.holder.actor} on ${claim.holder.host} since ${claim.claimedAt}.`,
-    {
-      expected: 'the attempt that runs, with its token',
-      legal: ['stint next', 'stint next --claim'],
-      hint: 'stint next',
-    },
-  );
+  const hint = nextIn({ key });
+  const more = { expected: 'the attempt that runs, with its token', legal: [hint, claimIn(hint)], hint };
+  if (given.attempt !== undefined && given.attempt !== attempt)
+    return refuse('lease', `Attempt ${given.attempt} of ${id} does not run; attempt ${attempt} does.`, more);
+  const isRight = given.token === undefined ? isMine(claim) : given.token === claim.token;
+  return isRight
+    ? undefined
+    : refuse(
+        'lease',
+        `Attempt ${attempt} of ${id} is held by ${claim.holder.actor} on ${claim.holder.host} since ${claim.claimedAt}.`,
+        more,
+      );
 };

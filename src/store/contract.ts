@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test';
 import * as v from 'valibot';
 import { findBrokenLink, type NewEvent } from '../kernel/event.ts';
 import { defineKind, type Kind } from '../kernel/kind.ts';
+import { claimFromData, type Renewal } from '../kernel/lease.ts';
 import type { CommitRequest, Store } from '../kernel/ports.ts';
 import { processOf } from '../kernel/process.ts';
 import { refuse } from '../kernel/refusal.ts';
@@ -337,6 +338,130 @@ export const testStore = ({ name, open }: StoreFixture): void => {
   );
 
   promise(
+    'a row says who holds its session, as long as somebody does, and a rebuild changes nothing about it',
+    async (store) => {
+      await openTally(store, 'a');
+      await openTally(store, 'b');
+      const lease = async (of: string) => (await store.rows({ name: of }))[0]?.lease ?? null;
+      assert.equal(await lease('a'), null);
+      await commit(store, 'a', [claimed(7, 'ana')]);
+      assert.deepEqual(await lease('a'), claimFromData(claimed(7, 'ana').data));
+      assert.equal((await lease('a'))?.holder.actor, 'ana');
+      assert.equal(await lease('b'), null);
+      assert.deepEqual(await store.rebuild('tally:a'), ok(false));
+      assert.equal((await lease('a'))?.token, 7);
+      await commit(store, 'a', [lost(7), claimed(8, 'bob')]);
+      assert.deepEqual([(await lease('a'))?.holder.actor, (await lease('a'))?.token], ['bob', 8]);
+      assert.equal((await store.load('tally:a', 2))?.common.lease?.holder.actor, 'ana', 'as it was then');
+      await commit(store, 'a', [released(8)]);
+      assert.equal(await lease('a'), null);
+      const { common } = (await store.load('tally:a')) ?? {};
+      assert.deepEqual([common?.lease, common?.token, common?.revision], [null, 8, 1], 'the token is remembered');
+      await commit(store, 'a', [claimed(9, 'ana')]);
+      await commit(store, 'a', [{ type: 'SessionClosed', v: 1, data: { outcome: 'aborted' } }]);
+      assert.equal(await lease('a'), null, 'a close ends it');
+      assert.equal((await store.load('tally:a'))?.common.token, 9);
+      assert.deepEqual(await store.verify(), []);
+      assert.deepEqual(await store.rebuild('tally:a'), ok(false));
+      assert.equal((await store.load('tally:a'))?.common.token, 9);
+    },
+  );
+
+  promise(
+    'a renewal is kept beside the log, of a session and of each of its steps, survives a rebuild, and is forgotten when that is said',
+    async (store) => {
+      await openTally(store, 'a');
+      await openTally(store, 'b');
+      await commit(store, 'a', [claimed(7, 'ana')]);
+      const events = await store.events('tally:a', {});
+      assert.deepEqual(await store.renewals('tally:a'), new Map());
+      const first = renewal(7, '10:01');
+      await renew(store, 'a', '', first);
+      await renew(store, 'a', 's1', renewal(5, '10:02'));
+      const second = renewal(7, '10:03');
+      await renew(store, 'a', '', second);
+      const expected = new Map([
+        ['', second],
+        ['s1', renewal(5, '10:02')],
+      ]);
+      assert.deepEqual(await store.renewals('tally:a'), expected);
+      assert.deepEqual(await store.renewals('tally:b'), new Map());
+      assert.deepEqual(await store.events('tally:a', {}), events, 'the log does not tell');
+      assert.equal((await store.read('tally:a'))?.row.revision, 1);
+      assert.deepEqual(await store.rebuild('tally:a'), ok(false));
+      assert.deepEqual(await store.renewals('tally:a'), expected);
+      await renew(store, 'a', 's1', null);
+      await renew(store, 'a', 's2', null);
+      assert.deepEqual(await store.renewals('tally:a'), new Map([['', second]]));
+      assert.deepEqual(await store.verify(), []);
+    },
+  );
+
+  promise('a decision sees what was renewed where the session is held, or where it asks', async (store) => {
+    await openTally(store, 'a');
+    const seen = async (steps: boolean, journalOnly: boolean): Promise<readonly string[]> => {
+      const found: string[] = [];
+      const outcome = await store.commit({
+        ...request('a', () => decided('a', [])),
+        journalOnly,
+        steps,
+        decide: (sessions) => {
+          found.push(...(sessions.get('tally:a')?.renewals.keys() ?? []));
+          return ok(new Map());
+        },
+      });
+      assert.ok(outcome.ok);
+      return found.toSorted();
+    };
+    await renew(store, 'a', '', renewal(7, '10:01'));
+    await renew(store, 'a', 's1', renewal(5, '10:02'));
+    for (const journalOnly of [true, false]) {
+      assert.deepEqual(await seen(true, journalOnly), ['', 's1']);
+      assert.deepEqual(await seen(false, journalOnly), []);
+    }
+    await commit(store, 'a', [claimed(7, 'ana')]);
+    for (const journalOnly of [true, false]) assert.deepEqual(await seen(false, journalOnly), ['', 's1']);
+  });
+
+  promise('a refusal and a dry run renew nothing', async (store) => {
+    await openTally(store, 'a');
+    await commit(store, 'a', [claimed(7, 'ana')]);
+    const beside = () => [{ session: 'tally:a', step: '', renewal: renewal(7, '10:01') }];
+    await store.commit({ ...request('a', () => ({ ok: false, error: refuse('lease', 'No.') })), beside });
+    assert.ok((await store.commit({ ...request('a', () => decided('a', [])), beside, dryRun: true })).ok);
+    assert.deepEqual(await store.renewals('tally:a'), new Map());
+  });
+
+  promise(
+    'refused writes are counted under the newest claim, move nothing, and begin anew with the next claim',
+    async (store) => {
+      await openTally(store, 'a');
+      await openTally(store, 'b');
+      await store.countRefusal('tally:a', '2026-03-17T10:00:30.000Z');
+      assert.deepEqual(await store.refusals('tally:a'), { count: 0, at: null }, 'nobody has claimed it');
+      assert.deepEqual(await store.renewals('tally:a'), new Map());
+      await commit(store, 'a', [claimed(7, 'ana')]);
+      await commit(store, 'b', [claimed(7, 'ana')]);
+      const before = await everything(store, 'a');
+      await store.countRefusal('tally:a', '2026-03-17T10:01:00.000Z');
+      await store.countRefusal('tally:a', '2026-03-17T10:02:00.000Z');
+      assert.deepEqual(await store.refusals('tally:a'), { count: 2, at: '2026-03-17T10:02:00.000Z' });
+      assert.deepEqual(await store.refusals('tally:b'), { count: 0, at: null });
+      assert.deepEqual(await store.renewals('tally:a'), new Map(), 'a refusal renews nothing');
+      await renew(store, 'a', '', renewal(7, '10:03'));
+      assert.deepEqual(await store.refusals('tally:a'), { count: 2, at: '2026-03-17T10:02:00.000Z' });
+      assert.deepEqual(await everything(store, 'a'), before);
+      assert.deepEqual(await store.rebuild('tally:a'), ok(false));
+      assert.equal((await store.refusals('tally:a')).count, 2);
+      await commit(store, 'a', [lost(7), claimed(8, 'bob')]);
+      assert.deepEqual(await store.refusals('tally:a'), { count: 0, at: null });
+      await store.countRefusal('tally:a', '2026-03-17T10:05:00.000Z');
+      assert.deepEqual(await store.refusals('tally:a'), { count: 1, at: '2026-03-17T10:05:00.000Z' });
+      assert.equal((await store.renewals('tally:a')).get('')?.token, 7, 'which renews nothing of the new claim');
+    },
+  );
+
+  promise(
     'a refusal and a dry run leave processes as they were, and several sessions lose theirs together',
     async (store) => {
       await openTally(store, 'a');
@@ -431,6 +556,30 @@ const processEnded = (process: string, how: JsonObject): NewEvent => ({
   data: { process, ...how },
 });
 
+const claimed = (token: number, actor: string): NewEvent => ({
+  type: 'LeaseClaimed',
+  v: 1,
+  data: {
+    token,
+    holder: { actor, host: 'desk', user: 'u', place: 'here', worktree: 'main' },
+    purpose: 'p',
+    claimed_at: '2026-03-17T10:00:00.000Z',
+    expires_at: '2026-03-17T10:30:00.000Z',
+    sign: { host: 'desk', host_id: 'h', pid: 7, pid_start: '1' },
+  },
+});
+
+const lost = (token: number): NewEvent => ({ type: 'LeaseLost', v: 1, data: { token, because: 'taken over' } });
+
+const released = (token: number): NewEvent => ({ type: 'LeaseReleased', v: 1, data: { token } });
+
+/** A renewal of that token at a time of that day, until noon. */
+const renewal = (token: number, time: string): Renewal => ({
+  token,
+  at: `2026-03-17T${time}:00.000Z`,
+  expiresAt: '2026-03-17T12:00:00.000Z',
+});
+
 type Decided = Result<ReadonlyMap<string, readonly NewEvent[]>, Refusal>;
 
 const decided = (name: string, events: readonly NewEvent[]): Decided => ok(new Map([[`tally:${name}`, events]]));
@@ -462,6 +611,14 @@ const beat = async (store: Store, process: string, heartbeatAt: string): Promise
   const outcome = await store.commit({
     ...request('a', () => decided('a', [])),
     beside: () => [{ process, heartbeatAt }],
+  });
+  assert.ok(outcome.ok && outcome.value.kind === 'committed');
+};
+
+const renew = async (store: Store, name: string, step: string, renewed: Renewal | null): Promise<void> => {
+  const outcome = await store.commit({
+    ...request(name, () => decided(name, [])),
+    beside: () => [{ session: `tally:${name}`, step, renewal: renewed }],
   });
   assert.ok(outcome.ok && outcome.value.kind === 'committed');
 };

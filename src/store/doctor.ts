@@ -188,10 +188,11 @@ const clockTolerance = 120_000;
 /** What is no damage and worth a look: times from the future, where one of the clocks is wrong. */
 const remarksOf = async (world: World, rows: readonly SessionRow[]): Promise<JsonObject> => {
   const latest = new Date(Date.parse(world.caller.now) + clockTolerance).toISOString();
+  const times = await Promise.all(
+    rows.map(async (row) => ({ subject: row.key, at: await newestTimeOf(world.store, row) })),
+  );
   const remarks = [
-    ...rows
-      .filter(({ updatedAt }) => updatedAt > latest)
-      .map(({ key, updatedAt }) => ({ subject: key, at: updatedAt })),
+    ...times.filter(({ at }) => at > latest),
     ...(await world.store.processes({ running: true }))
       .filter(({ heartbeatAt }) => heartbeatAt > latest)
       .map(({ id, heartbeatAt }) => ({ subject: id, at: heartbeatAt })),
@@ -201,6 +202,12 @@ const remarksOf = async (world: World, rows: readonly SessionRow[]): Promise<Jso
   }));
   return remarks.length === 0 ? {} : { remarks };
 };
+
+/** When anything is said to have happened to a session last, by its events and by what was renewed of its claims. */
+const newestTimeOf = async (store: Store, { key, lease, updatedAt }: SessionRow): Promise<string> =>
+  [...(await store.renewals(key))]
+    .filter(([step, { token }]) => step !== '' || token === lease?.token)
+    .reduce((newest, [, { at }]) => (at > newest ? at : newest), updatedAt);
 
 /** Everything that is not as it should be. Of a damaged store: what is wrong with it, and what is not known of which session. */
 const findingsOf = async (world: World): Promise<readonly Finding[]> => {

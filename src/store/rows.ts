@@ -1,7 +1,7 @@
 import type { Json } from '../lib/canonical-json.ts';
 import { checksum } from '../lib/checksum.ts';
 import type { Common } from '../kernel/common.ts';
-import type { Claim } from '../kernel/lease.ts';
+import { isClaim, type Claim } from '../kernel/lease.ts';
 import type { Kind, Unreadable } from '../kernel/kind.ts';
 import type { ReadSession, SessionRow } from '../kernel/ports.ts';
 import { absentSession, findUnknownType, viewOfSession, type OpenedSession, type Session } from '../kernel/session.ts';
@@ -162,7 +162,8 @@ export const listedChecksumOf = (row: SessionRow): number =>
 export const parseLease = (json: string | null): Claim | null => {
   if (json === null) return null;
   try {
-    return JSON.parse(json);
+    const claim: unknown = JSON.parse(json);
+    return isClaim(claim) ? claim : null;
   } catch {
     return null;
   }

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { textAt } from '../kernel/answer.ts';
-import { durationOf, optionalCount, requiredText, sessionField } from '../kernel/fields.ts';
-import { ttlField } from '../kernel/lease-rules.ts';
+import { durationOf, optionalCount, requiredName, sessionField } from '../kernel/fields.ts';
+import { renewalField } from '../kernel/lease-rules.ts';
 import { orderRenewStep } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
 
@@ -12,10 +12,10 @@ export const beat = defineVerb({
   details: `Renews its claim from now on, for --ttl, else for as long as it lasted before. Kept beside the log: it is no event. An attempt that was handed out again, or has its result, is refused (10, 5). For a process there is process beat, for the lease of a session lease renew.`,
   examples: ['stint beat build --attempt 1 --token 1773748822000'],
   input: v.strictObject({
-    step: requiredText('The id of the step.'),
+    step: requiredName('The id of the step.'),
     attempt: optionalCount('The attempt. Default: the one that runs.'),
     token: optionalCount('Its token, as next --claim gave it.'),
-    ttl: ttlField,
+    ttl: renewalField,
     session: sessionField,
   }),
   positionals: ['step'],

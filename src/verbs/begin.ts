@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { checkName, findKind, keyOf, resolve, resolveCaller } from '../kernel/address.ts';
-import { loadedIn, orderOne, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
+import { loadedIn, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
 import type { Kind } from '../kernel/kind.ts';
-import { leaseFacts, leaseToJson } from '../kernel/lease.ts';
+import { leaseToJson, rowLeaseFacts } from '../kernel/lease.ts';
 import { decideBegin, decideFinish } from '../kernel/lifecycle.ts';
 import type { Guard, SessionRow } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
@@ -11,7 +11,9 @@ import type { JsonObject } from '../lib/canonical-json.ts';
 import { nameFrom } from '../lib/name.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { flag, optionalText, requiredText } from '../kernel/fields.ts';
-import { standingText } from '../kernel/answer.ts';
+import { leaseText, objectAt, standingText } from '../kernel/answer.ts';
+import { nextActionOf, surroundingsOf } from '../kernel/query.ts';
+import { viewOfSession } from '../kernel/session.ts';
 
 export const begin = defineVerb({
   name: 'begin',
@@ -42,24 +44,43 @@ A session that somebody else holds (stint lease) is not gone on with: it is refu
   contradiction: ({ fresh, read_only }) =>
     fresh === true && read_only === true ? '--fresh and --read-only do not go together' : undefined,
   does: {
+    isReading: ({ read_only: readOnly }) => readOnly === true,
+    orReads: async (world, input) => {
+      const meant = await kindAndChoice(world, input);
+      if (!meant.ok) return err({ refusal: meant.error });
+      const looked = await look(world, meant.value.kind, meant.value.choice.name);
+      return looked.ok ? looked : err({ refusal: looked.error });
+    },
     writes: async (world, input) => {
-      const kind = findKind(world.kinds, input.kind);
-      if (!kind.ok) return kind;
-      const illegal = input.name === undefined ? undefined : checkName(input.name, 'The name');
-      if (illegal !== undefined) return err(illegal);
-      if (input.branch?.trim() === '') return err(refuse('usage', 'begin: the branch must not be blank.'));
-      const choice = await choose(world, kind.value, input);
-      if (!choice.ok) return choice;
-      if (input.read_only === true) return orderLook(world, kind.value, choice.value.name);
+      const meant = await kindAndChoice(world, input);
+      if (!meant.ok) return meant;
+      const { kind, choice } = meant.value;
       // Who aborts a session is not cancelled with it.
-      const process = choice.value.abort === undefined ? ok(undefined) : await resolveCaller(world);
+      const process = choice.abort === undefined ? ok(undefined) : await resolveCaller(world);
       if (!process.ok) return process;
-      return ok(orderOf(world, kind.value, choice.value, input.branch ?? world.places.here.branch, process.value));
+      return ok(orderOf(world, kind, choice, input.branch ?? world.places.here.branch, process.value));
     },
   },
-  text: (answer) =>
-    `${answer['read_only'] === true ? 'not gone on with' : answer['resumed'] === true ? 'goes on' : 'begun'}  ${standingText(answer)}`,
+  text: (answer) => {
+    if (answer['read_only'] !== true)
+      return `${answer['resumed'] === true ? 'goes on' : 'begun'}  ${standingText(answer)}`;
+    const held = leaseText(objectAt(answer, 'lease'));
+    return `${held === '' ? '' : `held by ${held}\n`}not gone on with  ${standingText(answer)}`;
+  },
 });
+
+const kindAndChoice = async (
+  world: World,
+  input: Wish & { readonly kind: string },
+): Promise<Result<{ readonly kind: Kind; readonly choice: Choice }, Refusal>> => {
+  const kind = findKind(world.kinds, input.kind);
+  if (!kind.ok) return kind;
+  const illegal = input.name === undefined ? undefined : checkName(input.name, 'The name');
+  if (illegal !== undefined) return err(illegal);
+  if (input.branch?.trim() === '') return err(refuse('usage', 'begin: the branch must not be blank.'));
+  const choice = await choose(world, kind.value, input);
+  return choice.ok ? ok({ kind: kind.value, choice: choice.value }) : choice;
+};
 
 interface Choice {
   /** The session that is begun or goes on. */
@@ -148,23 +169,23 @@ const defaultName = (world: World, branch: string | null): string =>
   `${world.caller.now.slice(0, 10)}-${nameFrom(branch ?? world.places.here.label)}`;
 
 /** Looks at a session instead of going on with it. */
-const orderLook = async (world: World, kind: Kind, name: string): Promise<Result<Order<JsonObject>, Refusal>> => {
+const look = async (world: World, kind: Kind, name: string): Promise<Result<JsonObject, Refusal>> => {
   const row = await resolve(world, keyOf(kind.name, name));
   if (!row.ok) return row;
-  return ok(
-    orderOne(
-      row.value.key,
-      () => ok([]),
-      (session) => ({
-        ...standingOf(session),
-        resumed: true,
-        read_only: true,
-        lease: leaseToJson(leaseFacts(session, world.caller, world.host)),
-        folder: kind.folder(name),
-        branch: session.common.branch,
-      }),
-    ),
-  );
+  const session = await world.store.load(row.value.key);
+  if (session === undefined) throw new Error(`${row.value.key} has a row and no events`);
+  const read = { row: row.value, view: viewOfSession(session) };
+  const surroundings = await surroundingsOf(world, read);
+  return ok({
+    ...standingOf(session),
+    next_action: { ...nextActionOf(read, surroundings, world) },
+    resumed: true,
+    read_only: true,
+    lease: leaseToJson(rowLeaseFacts(row.value, surroundings.renewal, world.caller, world.host)),
+    folder: kind.folder(name),
+    branch: session.common.branch,
+    revision: session.common.revision,
+  });
 };
 
 const orderOf = (

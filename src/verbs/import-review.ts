@@ -6,6 +6,7 @@ import { loadedIn } from '../kernel/dispatch.ts';
 import type { DecidedEvent } from '../kernel/event.ts';
 import { optionalText } from '../kernel/fields.ts';
 import { decideImport } from '../kernel/history.ts';
+import { holderOf, leaseFacts, refuseOthers, type Holder } from '../kernel/lease.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { isOpened, type Session } from '../kernel/session.ts';
 import { cleanJson, defineVerb, type World } from '../kernel/verb.ts';
@@ -179,6 +180,7 @@ const cleaned = async (tree: Tree, redact: boolean): Promise<CleanTree> => {
 const orderOf = (world: World, tree: CleanTree): Order<JsonObject> => {
   const byKey = new Map(tree.imports.map((one) => [keyOf(one.kind, one.id), one]));
   const { worktree } = world.places.here;
+  const holder = (): Holder => holderOf(world, world.places.here.id ?? '');
   /** The sessions of its name to which a folder may belong instead. */
   const othersOf = ({ isGuess, kind, id }: OcrImport): readonly string[] =>
     isGuess ? [...world.kinds.keys()].filter((other) => other !== kind).map((other) => keyOf(other, id)) : [];
@@ -197,12 +199,17 @@ const orderOf = (world: World, tree: CleanTree): Order<JsonObject> => {
     const { imported, revision } = session.common;
     // What has gone on here is the truth now.
     if (imported?.source !== source || revision !== imported.revision) return ok([]);
+    const held = world.caller.takeOver
+      ? undefined
+      : refuseOthers(leaseFacts(session, world.caller, world.host), holder);
+    if (held !== undefined) return err(held);
     const decided = decideImport(session, unknownTo(session, newerItems(from, imported.taken)), mark);
     // What was concluded from rows is concluded each time: alone it is nothing new.
     const isNew = !decided.ok || taken > imported.taken || decided.value.some(({ type }) => type !== 'Imported');
     return isNew ? decided : ok([]);
   };
   return {
+    fence: 'several',
     keys: [...new Set([...byKey].flatMap(([key, from]) => [key, ...othersOf(from)]))],
     processes: tree.imports.flatMap(({ items }) =>
       items.flatMap((item) => (item.what === 'process' ? [textAt(item.event.data, 'process')] : [])),

@@ -27,7 +27,7 @@ While it is held, others read the session and write remarks, and everything that
       // Who claims comes to work on it: whether it may is decided with the claim.
       const row = await resolve({ ...world, joins: undefined }, input.session);
       if (!row.ok) return row;
-      const wish = await wishOf(world, input);
+      const wish = await wishOf(world, row.value.key, input);
       if (!wish.ok) return wish;
       const { takeOver } = world.caller;
       return orderLease(

@@ -2,15 +2,14 @@ import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { fieldLines, textAt } from '../kernel/answer.ts';
 import { sessionField } from '../kernel/fields.ts';
-import { holderOf, isMine, leaseToJson, rowLeaseFacts } from '../kernel/lease.ts';
-import { renewalOfRow } from '../kernel/query.ts';
+import { holderOf, isMine, leaseFacts, leaseToJson } from '../kernel/lease.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 
 export const leaseShow = defineVerb({
   name: 'lease show',
   summary: 'Who holds the session, and since when?',
-  details: `state is none, active, expired, or stale: not expired, but whoever was named with the claim is proved to be gone. alive says what can be seen of the holder from here: alive or dead only on its own machine and where a pid was given, else unknown. refused counts the writes of others that were refused since it was claimed.`,
+  details: `state is none, active, expired, or stale: not expired, but whoever was named with the claim is proved to be gone, or its clock was ahead and nobody is seen (clock_ahead). alive says what can be seen of the holder from here: alive or dead only on its own machine and where a pid was given, else unknown. refused counts the commands of others that were refused since it was claimed.`,
   examples: ['stint lease show', 'stint lease show --session review:2026-03-17-main --json'],
   input: v.strictObject({ session: sessionField }),
   positionals: ['session'],
@@ -19,7 +18,9 @@ export const leaseShow = defineVerb({
       const row = await resolve(world, input.session);
       if (!row.ok) return err({ refusal: row.error });
       const { store, caller, host, places } = world;
-      const facts = rowLeaseFacts(row.value, await renewalOfRow(store, row.value), caller, host);
+      const session = await store.load(row.value.key);
+      if (session === undefined) throw new Error(`${row.value.key} has a row and no events`);
+      const facts = leaseFacts({ ...session, renewals: await store.renewals(row.value.key) }, caller, host);
       const lease = leaseToJson(facts);
       const refused = lease === null ? { count: 0, at: null } : await store.refusals(row.value.key);
       return ok({

@@ -3,7 +3,7 @@ import { resolve } from '../kernel/address.ts';
 import { nextText, objectAt, objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
 import { flag, optionalCount, optionalText, sessionField } from '../kernel/fields.ts';
 import { ttlField, wishOf } from '../kernel/lease-rules.ts';
-import { orderHandOut, stepsToJson } from '../kernel/step-orders.ts';
+import { listSteps, orderHandOut } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
@@ -16,7 +16,7 @@ export const next = defineVerb({
   summary: 'What can be done now? With --claim: give it to me.',
   details: `Lists the steps of the session that are ready, in their order, --limit at a time; --after names the last one that was seen. A kind whose work has no such steps (review, map) answers with none, and with its next action.
 
---claim hands steps out, one unless --limit says otherwise, each to exactly one caller. The answer names for each its attempt and token: with both its result is recorded, and nobody else's is. A claim lasts for --ttl and is renewed by start and beat. Attempts whose claim has expired, or whose worker (--pid, --process) is proved to be gone, are interrupted in the same transaction and stay on the record. Their steps come back as another attempt where doing them twice does no harm; else they are in doubt, and are not handed out before somebody says what came of them.`,
+--claim hands steps out, one unless --limit says otherwise, each to exactly one caller. The answer names for each its attempt and token: with both its result is recorded, and nobody else's is. A claim lasts for --ttl and is renewed by start and beat. Attempts whose claim has expired, or whose worker (--pid, --process) is proved to be gone, are interrupted in the same transaction and stay on the record. The list names such attempts under abandoned. Their steps come back as another attempt where doing them twice does no harm; else they are in doubt, and are not handed out before somebody says what came of them.`,
   examples: [
     'stint next --json',
     'stint next --claim --ttl 10m --json',
@@ -40,14 +40,12 @@ export const next = defineVerb({
     orReads: async (world, { session: given, limit, after }) => {
       const row = await resolve(world, given);
       if (!row.ok) return err({ refusal: row.error });
-      const session = await world.store.load(row.value.key);
-      if (session === undefined) throw new Error(`${row.value.key} has a row and no events`);
-      return ok(stepsToJson(session, { limit: limit ?? pages.listed, after }));
+      return ok(await listSteps(world, row.value, { limit: limit ?? pages.listed, after }));
     },
     writes: async (world, { session, limit, ...input }) => {
       const row = await resolve(world, session);
       if (!row.ok) return row;
-      const wish = await wishOf(world, input);
+      const wish = await wishOf(world, row.value.key, input);
       if (!wish.ok) return wish;
       return orderHandOut(world, row.value, wish.value, limit ?? pages.claimed);
     },
@@ -60,6 +58,9 @@ export const next = defineVerb({
         ? `${textAt(answer, 'session')}: no step is ready (${textAt(answer, 'running')} running)`
         : table(steps.map(stepCells)),
       ...(doubtful.length === 0 ? [] : [`in doubt: ${doubtful.join(', ')}`]),
+      ...objectsAt(answer, 'abandoned').map(
+        (one) => `left: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')} (${textAt(one, 'because')})`,
+      ),
       ...objectsAt(answer, 'interrupted').map(
         (one) => `interrupted: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')}`,
       ),

@@ -39,6 +39,7 @@ export const processSweep = defineVerb({
       const decide = (session: Session) => decideProcess(session, (found) => decideSweep(found, dead));
       const order: Order<JsonObject> = {
         keys,
+        fence: row === undefined ? 'several' : undefined,
         journalOnly: true,
         processes: [],
         decide: (sessions) => {

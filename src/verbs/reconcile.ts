@@ -64,6 +64,7 @@ unproved lists the closed sessions whose last files are there without a completi
       const keys = stale.map(({ key }) => key);
       const order: Order<JsonObject> = {
         keys,
+        fence: 'several',
         processes: [],
         decide: (sessions) => {
           const events = new Map<string, readonly DecidedEvent[]>();

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectAt, objectsAt, table, textAt } from '../kernel/answer.ts';
 import { optionalCount, sessionField } from '../kernel/fields.ts';
-import { eventToJson, renewalOfRow, sessionAt, statusToJson } from '../kernel/query.ts';
+import { eventToJson, sessionAt, statusToJson, surroundingsOf } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 import { status } from './status.ts';
@@ -26,11 +26,11 @@ export const show = defineVerb({
       if (!session.ok) return err({ refusal: session.error });
       const events = await world.store.events(row.value.key, { until: at ?? session.value.row.seq });
       const folder = world.kinds.get(row.value.kind)?.folder(row.value.name) ?? '';
-      const renewal = at === undefined ? await renewalOfRow(world.store, row.value) : undefined;
-      const processes = await world.store.processes({ session: row.value.key });
+      const around = await surroundingsOf(world, session.value);
+      const then = { ...around, renewal: at === undefined ? around.renewal : undefined };
       return ok({
         ...(at === undefined ? {} : { at }),
-        session: statusToJson(session.value, processes, world, folder, renewal),
+        session: statusToJson(session.value, then, world, folder),
         events: events.map(eventToJson),
       });
     },

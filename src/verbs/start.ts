@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { textAt } from '../kernel/answer.ts';
-import { durationOf, optionalCount, requiredText, sessionField } from '../kernel/fields.ts';
-import { signToData, ttlField, wishOf } from '../kernel/lease-rules.ts';
+import { durationOf, optionalCount, requiredName, sessionField } from '../kernel/fields.ts';
+import { signToData, renewalField, wishOf } from '../kernel/lease-rules.ts';
 import { orderRenewStep } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
 
@@ -12,10 +12,10 @@ export const start = defineVerb({
   details: `Renews its claim, and puts on record what is known of whoever does it: --pid or --process, so that it is noticed when they are gone. Saying it again renews the claim and nothing else. Only whoever claimed the step may say it: by its --token, or as the same caller.`,
   examples: ['stint start build --attempt 1 --token 1773748822000 --pid 4711'],
   input: v.strictObject({
-    step: requiredText('The id of the step.'),
+    step: requiredName('The id of the step.'),
     attempt: optionalCount('The attempt. Default: the one that runs.'),
     token: optionalCount('Its token, as next --claim gave it.'),
-    ttl: ttlField,
+    ttl: renewalField,
     pid: optionalCount('The pid of the program that does the work, on this machine.', 1, 2 ** 31 - 1),
     session: sessionField,
   }),
@@ -24,7 +24,7 @@ export const start = defineVerb({
     writes: async (world, { step, attempt, token, ttl, pid, session }) => {
       const row = await resolve({ ...world, joins: undefined }, session);
       if (!row.ok) return row;
-      const wish = await wishOf(world, { pid });
+      const wish = await wishOf(world, row.value.key, { pid });
       if (!wish.ok) return wish;
       const { sign } = wish.value;
       return orderRenewStep(world, row.value, {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { fieldLines, leaseText, nextText, objectAt, objectsAt, textAt, textsAt } from '../kernel/answer.ts';
 import { sessionField } from '../kernel/fields.ts';
-import { renewalOfRow, sessionAt, statusToJson } from '../kernel/query.ts';
+import { sessionAt, statusToJson, surroundingsOf } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok } from '../lib/result.ts';
@@ -23,9 +23,7 @@ export const status = defineVerb({
       const session = await sessionAt(world.store, row.value.key, undefined);
       if (!session.ok) return err({ refusal: session.error });
       const folder = world.kinds.get(row.value.kind)?.folder(row.value.name) ?? '';
-      const processes = await world.store.processes({ session: row.value.key });
-      const renewal = await renewalOfRow(world.store, row.value);
-      return ok(statusToJson(session.value, processes, world, folder, renewal));
+      return ok(statusToJson(session.value, await surroundingsOf(world, session.value), world, folder));
     },
   },
   text: (answer) => {

@@ -92,6 +92,8 @@ test('what is ready is listed in order, in pages, without changing anything', as
     running: 0,
     in_doubt: [],
     in_doubt_total: 0,
+    abandoned: [],
+    abandoned_total: 0,
     next_action: { kind: 'claim', text: 'Add up a column.', command: 'stint next --claim --session sheet:x' },
   });
   const idsOf = async (input: JsonObject): Promise<readonly string[]> =>
@@ -265,7 +267,16 @@ test('the token of a step is enough for its step, whoever holds the session; for
   const step = await claim(bob);
   const { token: lease } = await ana.ask('lease claim', { session: 'x' });
   await bob.ask('start', { step: step.id, session: 'x' });
-  await bob.ask('complete-step', { step: step.id, attempt: step.attempt, token: step.token, session: 'x' });
+  const older = { leaseToken: Number(lease) - 1 };
+  for (const verb of ['start', 'beat'])
+    assert.equal(
+      (await bob.refused(verb, { step: step.id, session: 'x' }, older)).code,
+      'lease',
+      'nor with an older one',
+    );
+  const result = { step: step.id, attempt: step.attempt, token: step.token, session: 'x' };
+  assert.equal((await bob.refused('complete-step', result, older)).code, 'lease');
+  await bob.ask('complete-step', result);
   assert.equal((await bob.refused('next', { claim: true, session: 'x' })).code, 'lease');
   assert.equal((await bob.refused('next', { claim: true, session: 'x' }, { leaseToken: 5 })).code, 'lease');
   assert.equal(

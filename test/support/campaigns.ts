@@ -333,6 +333,48 @@ export const completeAtOnce = async (tidying: Tidying, callers: number, rounds: 
   }
 };
 
+/**
+ * Several processes that claim one session at once, again and again: one of them gets it, and the others are told who. Time
+ * goes on between the rounds, so that the lease of the last winner has run out.
+ */
+export const raceClaims = async (tidying: Tidying, claimers: number, rounds: number): Promise<void> => {
+  const world = createWorld(tidying);
+  const { session } = world.answer('begin', 'review', '--name', 'raced');
+  let newest = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const now = new Date(Date.parse('2026-03-17T12:00:00.000Z') + round * 1_800_000).toISOString();
+    const outcomes = await Promise.all(
+      Array.from(
+        { length: claimers },
+        async (_, claimer) =>
+          world.with({ now, env: { STINT_ACTOR: `agent-${claimer}` } }).start('lease', 'claim', '--json').outcome,
+      ),
+    );
+    const won = outcomes.filter(({ status }) => status === 0);
+    const lost = outcomes.filter(({ status }) => status === 10);
+    assert.deepEqual([won.length, lost.length], [1, claimers - 1], `round ${round}`);
+    const [winner] = won;
+    assert.ok(winner !== undefined);
+    const { holder, token, expires_at: until } = assertAnswer(winner, `round ${round}`);
+    assert.equal(holder, `agent-${outcomes.indexOf(winner)}`);
+    assert.ok(token > newest, 'a token grows');
+    newest = token;
+    for (const { json: answer, stderr } of lost) {
+      assert.equal(stderr, '');
+      assert.equal(
+        answer.error.message,
+        `${session} is held by ${holder} on desk (worktree main) since ${now} until ${until}; whether it is alive is not known.`,
+      );
+    }
+  }
+  const events = eventsOf(world, session).filter(({ type }) => String(type).startsWith('Lease'));
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['LeaseClaimed', ...Array.from({ length: rounds - 1 }, () => ['LeaseLost', 'LeaseClaimed']).flat()],
+  );
+  assertSound(world);
+};
+
 /** What a stretch of mixed work came to. */
 export interface MixedSummary {
   readonly verbs: number;

@@ -18,6 +18,7 @@ const second = 'cases-text.test.ts';
 const third = 'progress.test.ts';
 const fourth = 'cases-processes.test.ts';
 const fifth = 'cases-original.test.ts';
+const sixth = 'cases-leases.test.ts';
 const damage = 'damage.test.ts';
 
 /** The cases that concern reviews and their state, by their id. */
@@ -53,7 +54,8 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
   B05: {
     rule: 'a store on another machine is refused by the name of its file system',
     file: damage,
-    notHere: 'leases; that a process of another machine is never judged by its pid: cases-processes.test.ts',
+    notHere:
+      'that who holds a session or works on it elsewhere is not judged by its pid: cases-leases.test.ts and -processes',
   },
   B06: { rule: 'where locks or shared memory do not work, that is said by name, with a way out', file: damage },
   B07: {
@@ -61,6 +63,22 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     file: first,
     notHere: 'its sessions.json is a list of another tool: the three sessions are begun instead',
   },
+  C01: { rule: 'of many that claim at once one gets it, and the others are told who', file: 'lease-races.test.ts' },
+  C03: {
+    rule: 'who held a session and is gone is replaced at the next claim, on record',
+    file: sixth,
+    notHere: 'its lease file is of another tool: the lease is claimed instead, here and in the other cases',
+  },
+  C05: {
+    rule: 'who is alive and renews is not replaced; who was stopped past its time writes nothing when it comes back',
+    file: sixth,
+  },
+  C06: {
+    rule: 'a session whose lease ran out is interrupted since then, and goes on from where it was',
+    file: sixth,
+    notHere: 'its node: a review has no steps; those of other kinds are interrupted by the next claim (sheet.test.ts)',
+  },
+  C08: { rule: 'a holder that expired and was succeeded writes nothing, and that is told', file: sixth },
   C10: {
     rule: 'verbs that do several things take the lock once and do not wait for themselves',
     file: first,
@@ -71,10 +89,22 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     file: fourth,
     notHere: 'its state file is of another tool: the session is begun instead',
   },
-  C12: { rule: 'two worktrees of one commit are two places without a conflict', file: first, notHere: 'leases' },
+  C12: { rule: 'two worktrees of one commit are two places without a conflict', file: first },
+  D01: {
+    rule: 'nobody comes to work on a session that somebody holds without saying so, and it is on record',
+    file: sixth,
+    notHere: 'its state file is of another tool: its goal is the purpose of the lease',
+  },
   D02: { rule: 'what cannot be found or read is refused, and nothing is begun in its stead', file: first },
   D05: { rule: 'the file that names the place is read leniently and does not grow', file: first },
   D06: { rule: 'a name that is nearly right is never taken for another one', file: first },
+  D07: {
+    rule: 'an attempt to go on that failed for an outside reason closes nothing and spoils nothing',
+    file: sixth,
+    notHere:
+      'templates: a review has none; a lease of somebody else and a store that is away stand for the missing file',
+  },
+  D08: { rule: 'to go on with a session and leave it changes nothing about it', file: first },
   E01: { rule: 'projects whose paths look alike share nothing', file: first },
   E03: {
     rule: 'a project that was moved keeps its sessions',
@@ -186,9 +216,8 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     notHere: 'state files of other tools that mix forms of times',
   },
   K04: {
-    rule: 'a time from the future keeps nobody alive whose process is gone, and doctor remarks on the clock',
+    rule: 'a time from the future keeps nobody alive whose process is gone and nobody out, and doctor remarks on the clock',
     file: fourth,
-    notHere: 'leases: heartbeats of processes stand for them',
   },
   L01: {
     rule: 'where a session with 100,000 events stands, and the newest of them, is read in a moment and in little memory',

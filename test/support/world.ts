@@ -261,6 +261,29 @@ export const assertAnswer = (outcome: Outcome, what: readonly string[] | string)
   return outcome.json;
 };
 
+/** The same world so many minutes after noon. */
+export const later = (world: TestWorld, minutes: number): TestWorld =>
+  world.with({ now: new Date(Date.parse(noon) + minutes * 60_000).toISOString() });
+
+/** Runs a verb that must succeed; answers what it printed for a person. */
+export const say = (world: TestWorld, ...args: readonly string[]): string => {
+  const { status, stdout, stderr } = world.run(...args);
+  assert.deepEqual([stderr, status], ['', 0], args.join(' '));
+  return world.scrub(stdout);
+};
+
+/** Runs a verb that must be refused: all that it says is on standard error, and nothing on standard output. */
+export const refusedText = (world: TestWorld, exit: number, ...args: readonly string[]): string => {
+  const outcome = world.run(...args);
+  assert.equal(outcome.stdout, '', `${args.join(' ')} prints nothing`);
+  assert.equal(outcome.status, exit, `${args.join(' ')}: ${outcome.stderr}`);
+  assert.match(outcome.stderr, /^stint: \S/);
+  return world.scrub(outcome.stderr);
+};
+
+/** The lines of a text, each with its end. */
+export const lines = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
+
 const errorKeys = ['code', 'exit', 'message', 'retryable', 'expected', 'legal', 'hint', 'candidates'];
 
 /** Asserts that a document is an error with the keys that are documented. */
@@ -269,8 +292,9 @@ export const assertErrorKeys = (document: Printed): void => {
   assert.equal(document.schema_version, 1);
   for (const key of errorKeys) assert.ok(key in document.error, `error.${key} is there`);
   for (const key of Object.keys(document.error))
-    assert.ok([...errorKeys, 'faults'].includes(key), `error.${key} is documented`);
+    assert.ok([...errorKeys, 'faults', 'lease'].includes(key), `error.${key} is documented`);
   assert.equal(typeof document.error.message, 'string');
-  assert.equal(document.error.retryable, document.error.code === 'busy');
+  // A lease that stands in the way ends by itself.
+  assert.equal(document.error.retryable, document.error.code === 'busy' || document.error.lease !== undefined);
   for (const list of ['legal', 'candidates']) listOf(document.error[list]);
 };

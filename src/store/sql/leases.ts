@@ -1,11 +1,27 @@
-import type { Renewal } from '../../kernel/lease.ts';
+import { isRenewal, type Renewal } from '../../kernel/lease.ts';
 import { number, numberOrNull, text, textOrNull } from './values.ts';
 import { all, get, run, type Work } from './work.ts';
 
 /** What is kept of leases beside the log: renewals, and how many writes were refused. */
 
-/** What was renewed of the lease of a session, under an empty name, and of its steps. */
+/** What was renewed of the lease of a session, under an empty name, and of its steps. What was damaged is not there. */
 export function* selectRenewals(session: string): Work<ReadonlyMap<string, Renewal>> {
+  return new Map([...(yield* selectAll(session))].filter(([, renewal]) => isRenewal(renewal)));
+}
+
+/** Whether all of it is what was written. */
+export function* renewalsAreSound(session: string): Work<boolean> {
+  return [...(yield* selectAll(session)).values()].every(isRenewal);
+}
+
+/** Forgets what is not; answers whether there was any. */
+export function* dropUnsoundRenewals(session: string): Work<boolean> {
+  const unsound = [...(yield* selectAll(session))].filter(([, renewal]) => !isRenewal(renewal));
+  for (const [step] of unsound) yield* changeRenewal(session, step, null);
+  return unsound.length > 0;
+}
+
+function* selectAll(session: string): Work<ReadonlyMap<string, Renewal>> {
   const rows = yield* all(
     'SELECT step, token, renewed_at, expires_at FROM lease WHERE session = ? AND renewed_at IS NOT NULL',
     session,

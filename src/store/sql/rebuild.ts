@@ -5,6 +5,7 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { isIntact, saysTheSame, sessionToStored } from '../rows.ts';
 import type { Transaction } from './backend.ts';
 import { eachEvent, selectEvent } from './events.ts';
+import { dropUnsoundRenewals } from './leases.ts';
 import { replay } from './load.ts';
 import { recordMirrors, selectMirrors } from './mirrors.ts';
 import { rebuildProcesses } from './processes.ts';
@@ -46,8 +47,9 @@ export function* rebuildSession(kind: Kind, key: string): Work<Transaction<Resul
   const complete = session.folded
     .mirrors(session.common)
     .every((mirror) => recorded.get(mirror.path) === mirror.source);
-  const processes = yield* rebuildProcesses(session);
-  if (same && complete) return { commit: processes, value: ok(processes) };
+  // Both are looked after, whatever the first one comes to.
+  const besides = [yield* rebuildProcesses(session), yield* dropUnsoundRenewals(key)].includes(true);
+  if (same && complete) return { commit: besides, value: ok(besides) };
   yield* upsertSession(fresh, stored);
   if (!complete) yield* recordMirrors(undefined, session, (seq) => selectEvent(key, seq));
   return { commit: true, value: ok(true) };

@@ -6,6 +6,7 @@ import { repairHint } from '../hints.ts';
 import { isOfOtherShape, saysTheSame, sessionToStored } from '../rows.ts';
 import type { Backend } from './backend.ts';
 import { eachEvent, selectOrphans } from './events.ts';
+import { renewalsAreSound } from './leases.ts';
 import { processesAgree } from './processes.ts';
 import { selectKeys, selectSession } from './sessions.ts';
 import { number, text } from './values.ts';
@@ -70,6 +71,9 @@ function* verifySession(kinds: Kinds, key: string): Work<readonly Finding[]> {
   }
   if (!(yield* processesAgree(session))) {
     findings.push(found('its processes differ from its events', `stint rebuild --session ${key}`));
+  }
+  if (!(yield* renewalsAreSound(key))) {
+    findings.push(found('what was renewed of its leases was damaged', `stint rebuild --session ${key}`));
   }
   for (const row of yield* all('SELECT type, lifecycle FROM event WHERE session = ? GROUP BY type, lifecycle', key)) {
     if (isLifecycle(text(row, 'type')) !== (number(row, 'lifecycle') === 1)) {

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import type { Kind } from '../../kernel/kind.ts';
+import { claimToData } from '../../kernel/lease-rules.ts';
 import { decideBegin } from '../../kernel/lifecycle.ts';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { kinds as builtin } from '../../kinds/registry.gen.ts';
@@ -313,3 +314,42 @@ test('rows of processes that are lost, that no event knows, or that are marked w
     assert.deepEqual(await store.verify(), []);
   }
 });
+
+test('a lease that was put into a row, changed there or taken out of it by hand counts for nothing, is found, and made right', async (t) => {
+  const { store, spoil, claimed } = await withLease(t);
+  for (const sql of [
+    `UPDATE session SET lease = NULL`,
+    `UPDATE session SET lease = replace(lease, 'ana', 'eve')`,
+    `UPDATE session SET lease = '{'`,
+  ]) {
+    spoil(sql);
+    const [row] = await store.rows({ thorough: true });
+    assert.deepEqual(row?.lease, claimed, `${sql}: what the events say`);
+    assert.deepEqual((await store.load('review:a'))?.common.lease, claimed);
+    assert.equal((await store.verify()).length, 1, sql);
+    assert.deepEqual(await store.rebuild('review:a'), ok(true), sql);
+    assert.deepEqual((await store.rows({}))[0]?.lease, claimed, sql);
+    assert.deepEqual(await store.verify(), []);
+  }
+});
+
+/** A store with a session that is held, and what its claim says. */
+const withLease = async (t: TestContext) => {
+  const { store, spoil } = await withProcesses(t);
+  const holder = { actor: 'ana', agent: null, host: 'desk', user: 'u', place: 'here', worktree: 'main' };
+  const times = { claimedAt: '2026-03-17T10:00:00.000Z', expiresAt: '2026-03-17T10:30:00.000Z' };
+  const claimed = { token: 7, holder, purpose: null, ...times, sign: null };
+  const outcome = await store.commit({
+    keys: ['review:a'],
+    guards: [],
+    origin: { now: times.claimedAt, actor: 'ana', place: 'here', cause: 'c9' },
+    request: { id: 'c9', verb: 'lease claim', digest: '', given: false },
+    journalOnly: true,
+    expectRevision: undefined,
+    dryRun: false,
+    decide: () => ok(new Map([['review:a', [{ type: 'LeaseClaimed', v: 1, data: claimToData(claimed) }]]])),
+    answer: () => ({}),
+  });
+  assert.ok(outcome.ok);
+  return { store, spoil, claimed };
+};

@@ -1,4 +1,4 @@
-import { textAt } from '../../kernel/answer.ts';
+import { objectsAt, textAt } from '../../kernel/answer.ts';
 import type { Kind } from '../../kernel/kind.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { Verb, VerbRefusal } from '../../kernel/verb.ts';
@@ -103,7 +103,7 @@ const runLine = async (
 ): Promise<Result<{ readonly answer: JsonObject; readonly warnings: readonly string[] }, VerbRefusal>> => {
   const call = verb.prepare(input);
   if (!call.ok) return err({ refusal: call.error });
-  const illegal = checkCall(surroundings, flags.requestId, flags.actor);
+  const illegal = checkCall(surroundings, verb, flags);
   if (illegal !== undefined) return err({ refusal: illegal });
   if (surroundings.cwd === undefined) return err({ refusal: refuseNowhere() });
   const json = payload === undefined ? undefined : await (await import('./payload.ts')).readPayload(payload);
@@ -223,14 +223,14 @@ const isTime = (text: string): boolean => {
 };
 
 const tokenIn = (env: Surroundings['env']): number | undefined => {
-  const token = filled(env['STINT_LEASE_TOKEN']);
-  return token === undefined ? undefined : Number(token);
+  const token = Number(filled(env['STINT_LEASE_TOKEN']));
+  return Number.isSafeInteger(token) ? token : undefined;
 };
 
 const checkCall = (
   { env }: Surroundings,
-  requestId: string | undefined,
-  actor: string | undefined,
+  { access }: Verb,
+  { requestId, actor, leaseToken }: CommandLine['flags'],
 ): Refusal | undefined => {
   const now = filled(env['STINT_NOW']);
   if (now !== undefined && !isTime(now)) {
@@ -238,8 +238,9 @@ const checkCall = (
       expected: 'RFC 3339 with its offset, for example 2026-03-17T14:30:22Z',
     });
   }
-  const token = filled(env['STINT_LEASE_TOKEN']);
-  if (token !== undefined && !/^[1-9]\d{0,15}$/.test(token))
+  // Who reads shows none, and a flag comes first.
+  const token = access === 'writes' && leaseToken === undefined ? filled(env['STINT_LEASE_TOKEN']) : undefined;
+  if (token !== undefined && !(/^[1-9]\d*$/.test(token) && Number.isSafeInteger(Number(token))))
     return refuse('usage', 'STINT_LEASE_TOKEN is no lease token.', {
       expected: 'the number that stint lease claim gave',
     });
@@ -256,6 +257,12 @@ const checkCall = (
 const remarksOn = (answer: JsonObject): readonly string[] => {
   const { redacted, notes, dry_run: dryRun, replayed } = answer;
   return [
+    ...objectsAt(answer, 'taken_over').map((one) => {
+      const token = textAt(one, 'lease_token');
+      const mine =
+        token === '' ? 'it ended with that' : `yours until ${textAt(one, 'lease_expires_at')}, token ${token}`;
+      return `the lease of ${textAt(one, 'session')} was taken over from ${textAt(one, 'from')}: ${mine}`;
+    }),
     ...(typeof redacted === 'object' && redacted !== null
       ? [
           `redacted: ${Object.entries(redacted)

@@ -1,7 +1,7 @@
 import { resolve } from '../../kernel/address.ts';
 import type { SessionRow } from '../../kernel/ports.ts';
 import { progressToJson } from '../../kernel/progress.ts';
-import { renewalOfRow } from '../../kernel/query.ts';
+import { surroundingsOf } from '../../kernel/query.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { VerbRefusal, World } from '../../kernel/verb.ts';
 import { noProgress } from '../../kernel/view.ts';
@@ -44,20 +44,18 @@ const readOne = async (world: World, { key, name, kind: kindName }: SessionRow):
   const kind = world.kinds.get(kindName);
   const found = await world.store.read(key);
   if (found === undefined) return undefined;
-  const processes = await world.store.processes({ session: key });
-  const renewal = await renewalOfRow(world.store, found.row);
+  const surroundings = await surroundingsOf(world, found);
   // What this program cannot fold shows where its own program left it.
   if (kind === undefined || found.unreadable !== undefined)
-    return progressToJson(found, processes, noProgress, world, kind?.folder(name) ?? '', renewal);
+    return progressToJson(found, surroundings, noProgress, world, kind?.folder(name) ?? '');
   const session = await world.store.load(key);
   if (session === undefined) return undefined;
   // Made of one state, also where the session has moved since it was found.
   return progressToJson(
     sessionToRead(session),
-    processes,
+    surroundings,
     session.folded.progress(session.common),
     world,
     kind.folder(name),
-    renewal,
   );
 };

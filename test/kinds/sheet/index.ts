@@ -138,7 +138,9 @@ export const verbs: readonly Verb[] = [
       writes: async (world, { step, attempt = 0, token = 0, failed, session }) => {
         const row = await resolve(world, session, { command: 'end-step' });
         if (!row.ok) return row;
-        return ok(orderEndStep(row.value, { step, attempt, token, outcome: failed === true ? 'failed' : 'completed' }));
+        return ok(
+          orderEndStep(world, row.value, { step, attempt, token, outcome: failed === true ? 'failed' : 'completed' }),
+        );
       },
     },
     text: standingText,
