@@ -1,0 +1,47 @@
+import type { Kinds } from '../../kernel/kind.ts';
+import type { Store } from '../../kernel/ports.ts';
+import type { Backend } from '../sql/backend.ts';
+import { raiseRows } from '../sql/rebuild.ts';
+import { createStore } from '../sql/store.ts';
+import type { Work } from '../sql/work.ts';
+import type { Address } from './address.ts';
+import { openProject } from './open.ts';
+
+/** A store on a server, and what its clock says. */
+export interface ServerStore {
+  readonly store: Store;
+  /** By how many milliseconds the clock of the server is ahead of this machine's, as it was seen last. */
+  readonly ahead: () => number;
+}
+
+/** Opens the store of a project on a server; undefined where there is none and none is to be made. */
+export const openPostgresStore = async (
+  address: Address,
+  kinds: Kinds,
+  options: { readonly create: boolean },
+): Promise<ServerStore | undefined> => {
+  const opened = await openProject(address, options);
+  if (opened === undefined) return undefined;
+  const { database, identity, readOnly, isRaised } = opened;
+  if (isRaised) await database.write({ alone: ['store'], shared: [] }, () => raiseRows(kinds));
+  const backend: Backend = {
+    name: address.shown,
+    readOnly,
+    identity: () => identity,
+    ask: database.snapshot,
+    snapshot: database.snapshot,
+    write: database.write,
+    writeAtOnce: database.writeAtOnce,
+    check: nothingToFind,
+    // Copies of a server are its administrator's.
+    copyTo: async () => false,
+    close: database.close,
+  };
+  return { store: createStore(backend, kinds), ahead: database.ahead };
+};
+
+/** Whether its files are whole is for the server to say. */
+// eslint-disable-next-line require-yield
+function* nothingToFind(): Work<readonly []> {
+  return [];
+}
