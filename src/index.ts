@@ -1,13 +1,7 @@
-import { hostname, userInfo } from 'node:os';
-import type { Kind } from './kernel/kind.ts';
-import { refuse, type Refusal } from './kernel/refusal.ts';
-import type { Verb, VerbRefusal } from './kernel/verb.ts';
-import { kinds as builtinKinds } from './kinds/registry.gen.ts';
-import type { Json, JsonObject } from './lib/canonical-json.ts';
-import { err, ok, type Result } from './lib/result.ts';
-import { refuseVerb } from './surfaces/verb-names.ts';
-import { allVerbs } from './surfaces/verbs.ts';
-import { openWorkplace, runVerb, type CallOptions } from './surfaces/world.ts';
+import type { Refusal } from './kernel/refusal.ts';
+import { ok, type Result } from './lib/result.ts';
+import { createStint, locationOf, type Stint, type StintOptions } from './surfaces/library.ts';
+import { openFileWorkplace } from './surfaces/world.ts';
 
 export type { Json, JsonObject } from './lib/canonical-json.ts';
 export type { Result } from './lib/result.ts';
@@ -22,119 +16,12 @@ export { definePhaseWorkflow } from './kernel/phases.ts';
 export { completionVerb } from './kernel/phases-verb.ts';
 export { version } from './version.gen.ts';
 
-/** How a store is opened. */
-export interface StintOptions {
-  /** A folder of the checkout; default: the working directory. */
-  readonly cwd?: string;
-  /** The store's file or folder; default: `.stint/` of the main checkout. */
-  readonly store?: string;
-  /** Who acts; default: `user@host`. */
-  readonly actor?: string;
-  /** What this machine is called; default: as the system says. */
-  readonly host?: string;
-  /** The folder for rolling copies, which finishing a session leaves; none are kept without one. */
-  readonly copies?: string;
-  /** Kinds beside the built-in ones, with the verbs that only they have. */
-  readonly kinds?: readonly Kind[];
-  readonly verbs?: readonly Verb[];
-  /** The time now: UTC, RFC 3339, milliseconds; default: the system's clock. */
-  readonly now?: () => string;
-}
+export type { Stint, StintOptions } from './surfaces/library.ts';
 
-/** An open store, with every verb of the command line. */
-export interface Stint {
-  /**
-   * Runs a verb by its name with the fields that its help lists (`require_final` for `--require-final`). Answers what
-   * `--json` prints; a refusal is data. Something thrown is a bug.
-   */
-  readonly run: (
-    verb: string,
-    input?: JsonObject,
-    call?: Partial<CallOptions> & { readonly payload?: Json },
-  ) => Promise<Result<JsonObject, VerbRefusal>>;
-  /** Closes the store; whatever is run afterwards is refused. */
-  readonly close: () => Promise<void>;
-}
-
-/** Opens the store of a checkout, and makes it where there is none. */
+/** Opens the store of a checkout, and makes it where there is none. One on a server is opened by `stint/postgres`. */
 export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> => {
-  const verbs = [...allVerbs, ...(options.verbs ?? [])];
-  const { now: given = (): string => new Date().toISOString() } = options;
-  if (Number.isNaN(Date.parse(given())))
-    return err(
-      refuse('usage', `now() answered ${JSON.stringify(given())}, which is no time.`, {
-        expected: 'RFC 3339, for example 2026-03-17T14:30:22.000Z',
-      }),
-    );
-  const now = (): string => new Date(given()).toISOString();
-  const workplace = openWorkplace(
-    {
-      cwd: options.cwd ?? process.cwd(),
-      store: options.store,
-      kinds: [...builtinKinds, ...(options.kinds ?? [])],
-      host: options.host,
-      copies: options.copies,
-      now,
-    },
-    'make',
-  );
-  if (!workplace.ok) return workplace;
-  const actor = options.actor ?? `${userInfo().username}@${hostname()}`;
-  let isClosed = false;
-  return ok({
-    run: async (name, input = {}, { payload, ...call } = {}) => {
-      if (isClosed) return err({ refusal: refuse('usage', 'The store was closed.', { hint: 'openStint() again' }) });
-      const verb = verbs.find((one) => one.name === name);
-      if (verb === undefined) return err({ refusal: refuseVerb(verbs, name) });
-      const illegal = refuseOptions(call);
-      if (illegal !== undefined) return err({ refusal: illegal });
-      const prepared = verb.prepare(input);
-      if (!prepared.ok) return err({ refusal: prepared.error });
-      const result = await runVerb(workplace.value, verb, prepared.value, payload, { actor, ...call });
-      if (!result.ok) return err(result.error);
-      const { answer, warnings } = result.value;
-      return ok(warnings.length === 0 ? answer : { ...answer, warnings: [...warnings] });
-    },
-    close: async () => {
-      if (!isClosed) await workplace.value.store.close();
-      isClosed = true;
-    },
-  });
-};
-
-/** What each option of a call must be. */
-const legalOptions: Readonly<Record<keyof CallOptions, readonly [expected: string, is: (value: unknown) => boolean]>> =
-  (() => {
-    const line = [
-      'a text of 1 to 200 characters without control characters',
-      (value: unknown) => typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(value),
-    ] as const;
-    const count = ['a whole number', (value: unknown) => Number.isSafeInteger(value)] as const;
-    const flag = ['true or false', (value: unknown) => typeof value === 'boolean'] as const;
-    return {
-      actor: line,
-      session: line,
-      process: line,
-      agent: line,
-      user: ['a function', (value: unknown) => typeof value === 'function'],
-      leaseToken: count,
-      takeOver: flag,
-      requestId: [
-        '1 to 200 visible ASCII characters',
-        (value: unknown) => typeof value === 'string' && /^[!-~]{1,200}$/.test(value),
-      ],
-      expectRevision: count,
-      dryRun: flag,
-      redact: flag,
-    };
-  })();
-
-/** Why the options of a call are not legal; one that is undefined is not given. */
-const refuseOptions = (call: Partial<CallOptions>): Refusal | undefined => {
-  for (const [name, value] of Object.entries(call)) {
-    const [expected, is] = legalOptions[name as keyof CallOptions] ?? ['an option of a call', () => false];
-    if (value !== undefined && !is(value))
-      return refuse('usage', `The option ${name} of the call is not legal.`, { expected });
-  }
-  return undefined;
+  const location = locationOf(options, { cwd: process.cwd(), env: process.env });
+  if (!location.ok) return location;
+  const workplace = openFileWorkplace(location.value, 'make');
+  return workplace.ok ? ok(createStint(workplace.value, options)) : workplace;
 };

@@ -290,7 +290,10 @@ export interface Places {
   readonly here: Place;
   /** The id of this place, made where there was none. */
   readonly claim: () => Result<string, Refusal>;
-  /** The checkout that a session belongs to: its own, else that of its branch, else the main one. */
+  /**
+   * The checkout that a session belongs to: its own, else that of its branch, else the main one. Where a store is shared by
+   * several machines, one that is not known here is elsewhere.
+   */
   readonly homeOf: (session: { readonly place: string; readonly branch: string | null }) => Place;
 }
 
@@ -302,6 +305,8 @@ export interface Place {
   readonly branch: string | null;
   /** What a session without a branch is named after: the folder. */
   readonly label: string;
+  /** Set where it is not on this machine: nothing is known of its files, and none of them is written. */
+  readonly isElsewhere?: true;
 }
 
 /** What verbs may ask of the file system. */

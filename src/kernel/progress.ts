@@ -24,7 +24,7 @@ export const progressToJson = (
   const { row } = session;
   const { now } = world.caller;
   const { done, total, cycle, earlier, summary, results } = progress;
-  const root = world.places.homeOf(row).root;
+  const { root, isElsewhere } = world.places.homeOf(row);
   const startedAt = cycle === null ? row.startedAt : cycle.startedAt;
   const endedAt = cycle?.completedAt ?? row.closedAt;
   const counted = new Map<string, { readonly total: number; readonly unknown: number }>();
@@ -33,7 +33,7 @@ export const progressToJson = (
     label,
     state,
     evidence: evidence.map((one) => {
-      const found = lookAt(one, world.files, root, folder);
+      const found = isElsewhere === true ? unseen(one, folder) : lookAt(one, world.files, root, folder);
       if (found.counted !== undefined) {
         const before = counted.get(found.counted.label) ?? { total: 0, unknown: 0 };
         counted.set(found.counted.label, {
@@ -64,7 +64,7 @@ export const progressToJson = (
     results: results.map(({ label, path }) => ({
       label,
       path: `${folder}/${path}`,
-      present: world.files.exists(`${root}/${folder}/${path}`),
+      present: isElsewhere === true ? null : world.files.exists(`${root}/${folder}/${path}`),
     })),
   };
 };
@@ -74,6 +74,12 @@ const between = (from: string | null, to: string): number | null => {
   const milliseconds = Date.parse(to) - Date.parse(from ?? '');
   return Number.isNaN(milliseconds) ? null : Math.max(0, milliseconds);
 };
+
+/** Evidence that lies on another machine: whether it is there is not known here. */
+const unseen = ({ label, path }: Evidence, folder: string): ReturnType<typeof lookAt> => ({
+  json: { label, path: `${folder}/${path}`, present: null },
+  counted: undefined,
+});
 
 /** Evidence with what is found of it now. */
 const lookAt = (

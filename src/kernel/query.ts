@@ -154,6 +154,8 @@ export const statusToJson = (
     missing: [...view.missing],
     remaining: [...view.remaining],
     evidence: view.evidence.map(({ label, path, atLeast }) => {
+      // Whether a file is there is not known from another machine.
+      if (home.isElsewhere === true) return { label, path: `${folder}/${path}`, present: null };
       const full = `${home.root}/${folder}/${path}`;
       if (atLeast === undefined) return { label, path: `${folder}/${path}`, present: world.files.exists(full) };
       const files = world.files.list(full);

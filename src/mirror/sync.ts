@@ -37,7 +37,8 @@ export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[
   };
   for (const session of sessions) await attempt(`the folder of ${session}`, async () => makeFolder(world, session));
   for (const record of await world.store.mirrors(sessions))
-    await attempt(record.path, async () => syncMirror(world, record, sessions.length > 0));
+    if (isOfThisMachine(world, record))
+      await attempt(record.path, async () => syncMirror(world, record, sessions.length > 0));
   return warnings;
 };
 
@@ -45,7 +46,7 @@ export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[
 export const inspectMirrors = async (world: MirrorWorld, session: string): Promise<readonly MirrorState[]> => {
   const states: MirrorState[] = [];
   for (const record of await world.store.mirrors([session])) {
-    if (record.session !== session) continue;
+    if (record.session !== session || !isOfThisMachine(world, record)) continue;
     const path = await pathOf(world, record);
     const found = path === undefined ? undefined : digestOf(path);
     const history = await world.store.mirrorDigests(record.place, record.path);
@@ -103,6 +104,10 @@ const contentOf = async ({ store }: MirrorWorld, record: MirrorRecord): Promise<
   return mirror.render(event);
 };
 
+/** Whether a mirror lies in a checkout of this machine: those of others are written there. */
+const isOfThisMachine = ({ places }: MirrorWorld, { place }: MirrorRecord): boolean =>
+  places.homeOf({ place, branch: null }).isElsewhere !== true;
+
 /** The file of a mirror; undefined where a link leads it out of its checkout. */
 const pathOf = async ({ store, places }: MirrorWorld, record: MirrorRecord): Promise<string | undefined> => {
   const row = await store.read(record.session);
@@ -117,7 +122,9 @@ const makeFolder = async ({ store, kinds, places }: MirrorWorld, session: string
   if (path === undefined || existsSync(`${places.here.root}/${path}`)) return [];
   const read = await store.read(session);
   if (read === undefined) return [];
-  const folder = confine(places.homeOf(read.row).root, path);
+  const home = places.homeOf(read.row);
+  if (home.isElsewhere === true) return [];
+  const folder = confine(home.root, path);
   if (folder === undefined) throw new Error('a link leads out of the checkout, or a file is where a folder should be');
   if (existsSync(folder)) return [];
   const parent = dirname(folder);

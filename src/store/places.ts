@@ -7,8 +7,15 @@ import { sha256 } from '../lib/sha256.ts';
 import { listCheckouts, type Checkout } from './checkout.ts';
 import { ensurePlace, readPlace, tidyPlace } from './place.ts';
 
-/** The places of a project, seen from one checkout. The other checkouts are only looked for when a session is not from here. */
-export const createPlaces = (checkout: Checkout, freshId: () => string): Result<Places, Refusal> => {
+/**
+ * The places of a project, seen from one checkout; `isShared` where other machines have some too. The other checkouts are only
+ * looked for when a session is not from here.
+ */
+export const createPlaces = (
+  checkout: Checkout,
+  freshId: () => string,
+  { isShared = false } = {},
+): Result<Places, Refusal> => {
   const read = readPlace(checkout.placeFolder);
   if (!read.ok) return err(refuseFolder(read.error));
   const here: Place = {
@@ -50,8 +57,10 @@ export const createPlaces = (checkout: Checkout, freshId: () => string): Result<
     homeOf: (session) => {
       if (session.place === claimed) return here;
       const places = all();
+      const own = places.find((place) => place.id === session.place);
+      if (own !== undefined) return own;
+      if (isShared) return elsewhere(session);
       return (
-        places.find((place) => place.id === session.place) ??
         places.find((place) => place.branch !== null && place.branch === session.branch) ??
         places.find((place) => place.worktree === 'main') ??
         here
@@ -59,6 +68,17 @@ export const createPlaces = (checkout: Checkout, freshId: () => string): Result<
     },
   });
 };
+
+/** A checkout of another machine, as far as anything is known of it: no path leads there. */
+const elsewhere = ({ place, branch }: { readonly place: string; readonly branch: string | null }): Place => ({
+  id: place,
+  // Nothing can lie below it.
+  root: '/dev/null',
+  worktree: 'elsewhere',
+  branch,
+  label: 'elsewhere',
+  isElsewhere: true,
+});
 
 /** A folder that cannot be used, as a refusal that names it and the way out. */
 export const refuseFolder = ({ path, problem, code }: FileProblem): Refusal =>

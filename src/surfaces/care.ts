@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { StoreFailure, type Damage } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { World } from '../kernel/verb.ts';
-import { ok, type Result } from '../lib/result.ts';
+import { err, ok, type Result } from '../lib/result.ts';
 import { keepCopy } from '../store/copies.ts';
 import { prepareFolder } from '../store/place.ts';
 import { refuseFolder } from '../store/places.ts';
@@ -19,6 +19,7 @@ import { isFull, survey, type Location, type Workplace } from './world.ts';
 export const openRemains = (location: Location, refusal: Refusal): Result<Workplace, Refusal> => {
   const surveyed = survey(location);
   if (!surveyed.ok) return surveyed;
+  if (surveyed.value.isOnServer) return err(refusal);
   return ok(remainsOf(surveyed.value, refusal));
 };
 
@@ -67,7 +68,14 @@ export const keepCopyOf = async ({ store, files: { copies, idFile }, now }: Work
 
 /** Makes a damaged store anew. */
 export const repair = async (workplace: Workplace): ReturnType<World['care']['repair']> => {
-  const { files: storeFiles, kinds, now } = workplace;
+  const { files: storeFiles, kinds, now, isOnServer, store: server } = workplace;
+  if (isOnServer)
+    throw new StoreFailure(
+      refuse('damaged', `The store ${server.name} is damaged.`, {
+        expected: 'a server that is looked after by its administrator',
+        hint: 'restore it from a backup',
+      }),
+    );
   // The folder may be gone with the store.
   const prepared = storeFiles.idFile === undefined ? ok(undefined) : prepareFolder(dirname(storeFiles.path));
   if (!prepared.ok) throw new StoreFailure(refuseFolder(prepared.error));

@@ -14,20 +14,26 @@ import { syncMirrors } from '../mirror/sync.ts';
 import { findCheckout, pathFromUri } from '../store/checkout.ts';
 import { prepareFolder } from '../store/place.ts';
 import { createPlaces, refuseFolder } from '../store/places.ts';
+import { isServerAddress } from '../store/postgres/address.ts';
 import { keepStoreId, refuseMissing, type StoreFiles } from '../store/store-files.ts';
 import type { MountTable } from '../store/sqlite/file-system.ts';
 import { unfinishedRepairs } from '../store/sqlite/unfinished.ts';
 import { roomHint } from '../store/hints.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { files } from './files.ts';
+import { readSettings, storeNamed } from './settings.ts';
 import { createHost } from './host.ts';
 
 /** Where work is done, and in which store. */
 export interface Location {
   /** A folder of the checkout; a path or a `file:` URI. */
   readonly cwd: string;
-  /** A store file or the folder that holds it; the checkout's own where it is not named. */
+  /** A store file or the folder that holds it, the address of a server, or `env:NAME`; else what `stint.json` says. */
   readonly store: string | undefined;
+  /** The project on a server; else what `stint.json` says. */
+  readonly project?: string | undefined;
+  /** The variables that a store may be named by; default: none. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly kinds: readonly Kind[];
   /** What this machine is called; default: as the system says. */
   readonly host?: string | undefined;
@@ -39,6 +45,8 @@ export interface Location {
   readonly mounts?: MountTable;
   /** The time now: UTC, RFC 3339, milliseconds. */
   readonly now: () => string;
+  /** Whether that time counts, and not the clock of a server. */
+  readonly isClockFixed?: boolean;
 }
 
 /** An open store with the places around it. */
@@ -53,30 +61,65 @@ export interface Workplace {
   readonly freshId: () => string;
   /** Whether there is a store already. */
   readonly exists: boolean;
+  /** Whether it lies on a server: what is damaged there is not repaired here. */
+  readonly isOnServer: boolean;
 }
 
 /** What is known before the store is opened. */
 export type Surveyed = Omit<Workplace, 'store' | 'damage'> & {
   readonly size: number | undefined;
   readonly folder: string;
+  /** Where the store lies on a server. */
+  readonly server: { readonly url: string; readonly project: string | undefined } | undefined;
+  /** Whether somebody named the store. */
+  readonly isNamed: boolean;
+  readonly isClockFixed: boolean;
 };
+
+/** What is done where there is no store: a file is made, or reads as empty; one that was named must be there. */
+export type Missing = 'make' | 'read-empty' | 'refuse-named';
 
 /** Opens the store at a path, or gives one that is open already. */
 export type OpenStore = typeof openSqliteStore;
 
-/** Finds the checkout and opens its store. Where there is none, it is made, or reads as empty; one that was named must be there. */
-export const openWorkplace = (
+/** Finds the checkout and opens its store, a file or one on a server. */
+export const openWorkplace = async (
   location: Location,
-  missing: 'make' | 'read-empty' | 'refuse-named',
-  openStore: OpenStore = openSqliteStore,
-): Result<Workplace, Refusal> => {
+  missing: Missing,
+  openStore?: OpenStore,
+): Promise<Result<Workplace, Refusal>> => {
   const surveyed = survey(location);
   if (!surveyed.ok) return surveyed;
-  const { files: storeFiles, kinds, exists, size, folder } = surveyed.value;
+  const { server } = surveyed.value;
+  return server === undefined
+    ? openFileAt(surveyed.value, location, missing, openStore)
+    : (await import('./server.ts')).openServer(surveyed.value, server, missing);
+};
+
+/** The same for a file, at once. */
+export const openFileWorkplace = (location: Location, missing: Missing): Result<Workplace, Refusal> => {
+  const surveyed = survey(location);
+  if (!surveyed.ok) return surveyed;
+  if (surveyed.value.server !== undefined)
+    return err(
+      refuse('usage', 'The store lies on a server, which is not opened at once.', {
+        expected: "openStint of 'stint/postgres'",
+      }),
+    );
+  return openFileAt(surveyed.value, location, missing);
+};
+
+const openFileAt = (
+  surveyed: Surveyed,
+  location: Location,
+  missing: Missing,
+  openStore: OpenStore = openSqliteStore,
+): Result<Workplace, Refusal> => {
+  const { files: storeFiles, kinds, exists, size, folder, isNamed } = surveyed;
   // A store that was here once and is gone is not begun anew over what is left of it.
   const gone = refuseMissing(storeFiles, size);
   if (gone !== undefined) return err(gone);
-  if (location.store === undefined) {
+  if (!isNamed) {
     const prepared = missing === 'make' ? prepareFolder(folder) : ok(undefined);
     if (!prepared.ok) return err(refuseFolder(prepared.error));
   } else if (missing === 'refuse-named' && !exists) {
@@ -93,7 +136,7 @@ export const openWorkplace = (
     });
     if (!exists && missing === 'make' && storeFiles.idFile !== undefined)
       keepStoreId(storeFiles.idFile, store.identity.id);
-    return ok({ ...surveyed.value, store, damage: undefined });
+    return ok({ ...surveyed, store, damage: undefined });
   } catch (error) {
     if (error instanceof StoreFailure) return err(error.refusal);
     throw error;
@@ -105,18 +148,22 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
   const cwd = pathOf(location.cwd);
   const checkout = findCheckout(cwd);
   if (!checkout.ok) return err(refuseFolder(checkout.error));
-  const { storeFolder, commonDir } = checkout.value;
+  const { storeFolder, commonDir, root } = checkout.value;
   const freshId = (): string => ulid(Date.parse(location.now()));
-  const places = createPlaces(checkout.value, freshId);
-  if (!places.ok) return places;
-  const named = storePath(location.store, cwd, storeFolder);
+  const named = namedStore(location, cwd, root);
   if (!named.ok) return named;
-  const path = linkedPath(named.value);
+  const { store, project } = named.value;
+  const server = store !== undefined && isServerAddress(store.name) ? { url: store.name, project } : undefined;
+  const places = createPlaces(checkout.value, freshId, { isShared: server !== undefined });
+  if (!places.ok) return places;
+  const found = server === undefined ? storePath(store?.name, store?.from ?? cwd, storeFolder) : ok('');
+  if (!found.ok) return found;
+  const path = linkedPath(found.value);
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   return ok({
     files: {
       path,
-      idFile: location.store === undefined ? `${commonDir ?? storeFolder}/stint-id` : undefined,
+      idFile: store === undefined ? `${commonDir ?? storeFolder}/stint-id` : undefined,
       get copies() {
         return location.copies;
       },
@@ -125,6 +172,10 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
       ],
     },
     folder: storeFolder,
+    server,
+    isOnServer: server !== undefined,
+    isNamed: store !== undefined,
+    isClockFixed: location.isClockFixed ?? false,
     size,
     exists: size !== undefined,
     kinds: new Map(location.kinds.map((kind) => [kind.name, kind])),
@@ -137,11 +188,37 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
 
 const pathOf = (text: string): string => (text.startsWith('file:') ? pathFromUri(text) : text);
 
+/** The store that somebody named, and the project: the caller, else the settings of the checkout. */
+const namedStore = (
+  location: Location,
+  cwd: string,
+  root: string,
+): Result<
+  {
+    readonly store: { readonly name: string; readonly from: string } | undefined;
+    readonly project: string | undefined;
+  },
+  Refusal
+> => {
+  const settings = readSettings(root);
+  if (!settings.ok) return settings;
+  const project = location.project ?? settings.value.project;
+  const given = location.store ?? settings.value.store;
+  if (given === undefined) return ok({ store: undefined, project });
+  const name = storeNamed(given, location.env ?? {});
+  // A path in a committed file is meant from where that lies.
+  return name.ok ? ok({ store: { name: name.value, from: location.store === undefined ? root : cwd }, project }) : name;
+};
+
 /** The store's file: the named one, `stint.db` in the named folder, else the checkout's own. */
 const storePath = (named: string | undefined, cwd: string, folder: string): Result<string, Refusal> => {
   if (named === undefined) return ok(`${folder}/stint.db`);
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(named) && !named.startsWith('file:')) {
-    return err(refuse('usage', 'A store is a file here, not the address of a server.', { expected: 'a path' }));
+    return err(
+      refuse('usage', 'The address of the store is of no server that is known here.', {
+        expected: 'postgres://..., env:NAME, or a path',
+      }),
+    );
   }
   const path = resolvePath(cwd, pathOf(named));
   try {
@@ -225,7 +302,7 @@ export const runVerb = async (
     if (damage !== undefined) {
       return err({ ...result.error, refusal: (await import('./care.ts')).unlessLost(refusal, damage) });
     }
-    if (report !== undefined || !readsRemains(verb, refusal)) return result;
+    if (report !== undefined || workplace.isOnServer || !readsRemains(verb, refusal)) return result;
     // The store stays open: closing it would write its log into the damaged file.
     const left = (await import('./care.ts')).remainsOf(workplace, refusal);
     const isEmpty = left.damage?.sessions.length === 0;

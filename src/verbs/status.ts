@@ -44,7 +44,7 @@ export const status = defineVerb({
         ['read only', textAt(answer, 'read_only')],
         ['resume with', textAt(objectAt(answer, 'resume'), 'command')],
         ...objectsAt(answer, 'evidence').map((one): [string, string] => [
-          one['present'] === true ? 'there' : 'not there',
+          one['present'] === true ? 'there' : one['present'] === null ? 'elsewhere' : 'not there',
           `${textAt(one, 'path')}${one['at_least'] === undefined ? '' : ` (${textsAt(one, 'files').join(', ') || 'empty'}; at least ${textAt(one, 'at_least')})`}`,
         ]),
       ]),

@@ -64,7 +64,9 @@ export const startServer = async ({ fsync = false } = {}): Promise<TestServer> =
     );
     server = child;
     let said = '';
-    child.stderr.on('data', (text) => (said += String(text)));
+    child.stderr.on('data', (text) => {
+      said += String(text);
+    });
     for (let tries = 0; !said.includes('ready to accept connections'); tries += 1) {
       if (child.exitCode !== null || tries > 1500) throw new Error(`postgres: ${said}`);
       await pause(20);

@@ -111,6 +111,8 @@ const runLine = async (
   const location = {
     cwd: surroundings.cwd,
     store: flags.store ?? filled(surroundings.env['STINT_STORE']),
+    project: filled(surroundings.env['STINT_PROJECT']),
+    env: surroundings.env,
     kinds: surroundings.kinds,
     host: filled(surroundings.env['STINT_HOST']),
     get copies() {
@@ -119,6 +121,7 @@ const runLine = async (
     anyFileSystem: surroundings.env['STINT_UNSAFE_FILE_SYSTEM'] === 'allow',
     ...(surroundings.mounts === undefined ? {} : { mounts: surroundings.mounts }),
     now: surroundings.now,
+    isClockFixed: filled(surroundings.env['STINT_NOW']) !== undefined,
   };
   const options = {
     actor: flags.actor ?? surroundings.actor(),
@@ -133,7 +136,7 @@ const runLine = async (
     dryRun: flags.dryRun,
     redact: flags.redact,
   };
-  const opened = openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named', open);
+  const opened = await openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named', open);
   // What is left of a damaged store can be read.
   const left =
     opened.ok || !readsRemains(verb, opened.error)
@@ -152,7 +155,7 @@ const runLine = async (
   // A store is only made for a verb that will not be refused.
   const rehearsal = await run(workplace.value, true);
   if (!rehearsal.ok) return rehearsal;
-  const made = openWorkplace(location, 'make');
+  const made = await openWorkplace(location, 'make');
   return made.ok ? run(made.value, false) : err({ refusal: made.error });
 };
 

@@ -209,7 +209,9 @@ const evidenceLines = (evidence: JsonObject, isPending: boolean, folder: string)
   if (evidence['at_least'] === undefined) {
     if (isThere && counts !== '')
       return [{ text: `      ${clean(short)}${countText(numberAt(evidence, 'count'))}`, hang: 8 }];
-    return isThere || isPending ? [] : [{ text: `      not there: ${short}`, hang: 8, style: 'yellow' }];
+    return isThere || isPending || evidence['present'] === null
+      ? []
+      : [{ text: `      not there: ${short}`, hang: 8, style: 'yellow' }];
   }
   const files = objectsAt(evidence, 'files');
   const total = numberAt(evidence, 'files_total') ?? files.length;
@@ -252,7 +254,10 @@ const resultLines = (session: JsonObject): readonly Line[] => {
       return labelled(`${textAt(one, 'label')} in files`, `${numberAt(one, 'total') ?? '?'}${rest}`);
     }),
     ...objectsAt(session, 'results').flatMap((one) =>
-      labelled(textAt(one, 'label'), `${textAt(one, 'path')}${one['present'] === true ? '' : ' (not there)'}`),
+      labelled(
+        textAt(one, 'label'),
+        `${textAt(one, 'path')}${one['present'] === true ? '' : one['present'] === null ? ' (elsewhere)' : ' (not there)'}`,
+      ),
     ),
   ];
 };

@@ -1,0 +1,136 @@
+import { hostname, userInfo } from 'node:os';
+import type { Kind } from '../kernel/kind.ts';
+import { refuse, type Refusal } from '../kernel/refusal.ts';
+import type { Verb, VerbRefusal } from '../kernel/verb.ts';
+import { kinds as builtinKinds } from '../kinds/registry.gen.ts';
+import type { Json, JsonObject } from '../lib/canonical-json.ts';
+import { err, ok, type Result } from '../lib/result.ts';
+import { refuseVerb } from './verb-names.ts';
+import { allVerbs } from './verbs.ts';
+import { runVerb, type CallOptions, type Location, type Workplace } from './world.ts';
+
+/** What library users open: the same verbs over a file and over a server. */
+
+/** How a store is opened. */
+export interface StintOptions {
+  /** A folder of the checkout; default: the working directory. */
+  readonly cwd?: string;
+  /** The store's file or folder, the address of a server, or `env:NAME`; default: what `stint.json` says, else `.stint/`. */
+  readonly store?: string;
+  /** The project on a server; default: what `stint.json` says. */
+  readonly project?: string;
+  /** Who acts; default: `user@host`. */
+  readonly actor?: string;
+  /** What this machine is called; default: as the system says. */
+  readonly host?: string;
+  /** The folder for rolling copies, which finishing a session leaves; none are kept without one. */
+  readonly copies?: string;
+  /** Kinds beside the built-in ones, with the verbs that only they have. */
+  readonly kinds?: readonly Kind[];
+  readonly verbs?: readonly Verb[];
+  /** The time now: UTC, RFC 3339, milliseconds; default: the system's clock. */
+  readonly now?: () => string;
+}
+
+/** An open store, with every verb of the command line. */
+export interface Stint {
+  /**
+   * Runs a verb by its name with the fields that its help lists (`require_final` for `--require-final`). Answers what
+   * `--json` prints; a refusal is data. Something thrown is a bug.
+   */
+  readonly run: (
+    verb: string,
+    input?: JsonObject,
+    call?: Partial<CallOptions> & { readonly payload?: Json },
+  ) => Promise<Result<JsonObject, VerbRefusal>>;
+  /** Closes the store; whatever is run afterwards is refused. */
+  readonly close: () => Promise<void>;
+}
+
+/** Where the options say that work is done. */
+export const locationOf = (
+  options: StintOptions,
+  surroundings: Required<Pick<Location, 'cwd' | 'env'>>,
+): Result<Location, Refusal> => {
+  const { now: given = (): string => new Date().toISOString() } = options;
+  if (Number.isNaN(Date.parse(given())))
+    return err(
+      refuse('usage', `now() answered ${JSON.stringify(given())}, which is no time.`, {
+        expected: 'RFC 3339, for example 2026-03-17T14:30:22.000Z',
+      }),
+    );
+  return ok({
+    cwd: options.cwd ?? surroundings.cwd,
+    store: options.store,
+    project: options.project,
+    env: surroundings.env,
+    kinds: [...builtinKinds, ...(options.kinds ?? [])],
+    host: options.host,
+    copies: options.copies,
+    now: () => new Date(given()).toISOString(),
+    isClockFixed: options.now !== undefined,
+  });
+};
+
+/** An open store as the library gives it. */
+export const createStint = (workplace: Workplace, options: StintOptions): Stint => {
+  const verbs = [...allVerbs, ...(options.verbs ?? [])];
+  const actor = options.actor ?? `${userInfo().username}@${hostname()}`;
+  let isClosed = false;
+  return {
+    run: async (name, input = {}, { payload, ...call } = {}) => {
+      if (isClosed) return err({ refusal: refuse('usage', 'The store was closed.', { hint: 'openStint() again' }) });
+      const verb = verbs.find((one) => one.name === name);
+      if (verb === undefined) return err({ refusal: refuseVerb(verbs, name) });
+      const illegal = refuseOptions(call);
+      if (illegal !== undefined) return err({ refusal: illegal });
+      const prepared = verb.prepare(input);
+      if (!prepared.ok) return err({ refusal: prepared.error });
+      const result = await runVerb(workplace, verb, prepared.value, payload, { actor, ...call });
+      if (!result.ok) return err(result.error);
+      const { answer, warnings } = result.value;
+      return ok(warnings.length === 0 ? answer : { ...answer, warnings: [...warnings] });
+    },
+    close: async () => {
+      if (!isClosed) await workplace.store.close();
+      isClosed = true;
+    },
+  };
+};
+
+/** What each option of a call must be. */
+const legalOptions: Readonly<Record<keyof CallOptions, readonly [expected: string, is: (value: unknown) => boolean]>> =
+  (() => {
+    const line = [
+      'a text of 1 to 200 characters without control characters',
+      (value: unknown) => typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(value),
+    ] as const;
+    const count = ['a whole number', (value: unknown) => Number.isSafeInteger(value)] as const;
+    const flag = ['true or false', (value: unknown) => typeof value === 'boolean'] as const;
+    return {
+      actor: line,
+      session: line,
+      process: line,
+      agent: line,
+      user: ['a function', (value: unknown) => typeof value === 'function'],
+      leaseToken: count,
+      takeOver: flag,
+      requestId: [
+        '1 to 200 visible ASCII characters',
+        (value: unknown) => typeof value === 'string' && /^[!-~]{1,200}$/.test(value),
+      ],
+      expectRevision: count,
+      dryRun: flag,
+      redact: flag,
+    };
+  })();
+
+/** Why the options of a call are not legal; one that is undefined is not given. */
+const refuseOptions = (call: Partial<CallOptions>): Refusal | undefined => {
+  for (const [name, value] of Object.entries(call)) {
+    const [expected, is] = legalOptions[name as keyof CallOptions] ?? ['an option of a call', () => false];
+    if (value !== undefined && !is(value))
+      return refuse('usage', `The option ${name} of the call is not legal.`, { expected });
+  }
+  return undefined;
+};

@@ -1,0 +1,74 @@
+import { refuse, type Refusal } from '../kernel/refusal.ts';
+import { StoreFailure } from '../kernel/ports.ts';
+import { err, ok, type Result } from '../lib/result.ts';
+import { readAddress } from '../store/postgres/address.ts';
+import { openPostgresStore, type ServerStore } from '../store/postgres/store.ts';
+import { openMemory } from '../store/sqlite/open.ts';
+import { createSqliteStore } from '../store/sqlite/store.ts';
+import type { Missing, Surveyed, Workplace } from './world.ts';
+
+/**
+ * Opens the store of a project on a server. Where there is none, it is made, or reads as empty; unlike a file it is always
+ * one that was named. The clock is the server's, unless the caller fixes it.
+ */
+export const openServer = async (
+  surveyed: Surveyed,
+  server: { readonly url: string; readonly project: string | undefined },
+  missing: Missing,
+): Promise<Result<Workplace, Refusal>> => {
+  const address = readAddress(server.url, server.project);
+  if (!address.ok) return address;
+  const { shown, project } = address.value;
+  const { kinds } = surveyed;
+  const files = { path: shown, idFile: undefined, copies: undefined, traces: () => [] };
+  let opened: ServerStore | undefined;
+  try {
+    opened = await openOnce(address.value.url, project, async () =>
+      openPostgresStore(address.value, kinds, { create: missing === 'make' }),
+    );
+  } catch (error) {
+    if (error instanceof StoreFailure) return err(error.refusal);
+    throw error;
+  }
+  if (opened === undefined) {
+    if (missing === 'refuse-named')
+      return err(
+        refuse('not-found', `There is no store ${shown}.`, {
+          expected: 'a project that is there: one is made by the first session that is begun in it',
+          hint: 'stint begin KIND',
+        }),
+      );
+    const { database } = openMemory();
+    const store = createSqliteStore(database, kinds, { name: shown, readOnly: undefined });
+    return ok({ ...surveyed, files, store, damage: undefined, exists: false });
+  }
+  const { store, ahead } = opened;
+  const now = surveyed.isClockFixed
+    ? surveyed.now
+    : (): string => new Date(Date.parse(surveyed.now()) + ahead()).toISOString();
+  return ok({ ...surveyed, now, files, store, damage: undefined, exists: true });
+};
+
+/** One connection for each project and process: a verb that is asked again and again does not connect again and again. */
+const openOnce = async (
+  url: string,
+  project: string,
+  open: () => Promise<ServerStore | undefined>,
+): Promise<ServerStore | undefined> => {
+  const key = `${project} ${url}`;
+  const known = openByKey.get(key);
+  if (known !== undefined) return known;
+  const fresh = await open();
+  if (fresh !== undefined) {
+    const close = async (): Promise<void> => {
+      openByKey.delete(key);
+      await fresh.store.close();
+    };
+    openByKey.set(key, { ...fresh, store: closingWith(fresh, close) });
+  }
+  return openByKey.get(key);
+};
+
+const openByKey = new Map<string, ServerStore>();
+
+const closingWith = ({ store }: ServerStore, close: () => Promise<void>): ServerStore['store'] => ({ ...store, close });
