@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { openStint } from '../src/index.ts';
 import { mapped } from '../src/kinds/map/examples.ts';
-import { runLines } from './support/damage.ts';
+import { runLimited, runLines } from './support/damage.ts';
 import { as, claim, heldKinds, leaseEvents, sessionOf, showing } from './support/leases.ts';
 import { startProcess, startProgram } from './support/processes.ts';
 import { approval, json } from './support/reviews.ts';
@@ -687,6 +687,22 @@ test('a rebuild keeps the holder, what was renewed, and the newest token', (cont
   world.answer('rebuild');
   as(world, 'bob').refusal(10, 'note', 'x', ...showing(noonToken - 1));
   assert.ok(claim(world) > noonToken);
+});
+
+test('a refusal that cannot be counted, because the disk is full, is the same refusal', (context) => {
+  const { world } = sessionOf(context, 'review');
+  claim(world);
+  for (const args of [
+    ['begin', 'review'],
+    ['note', 'x'],
+    ['finish', '--abort', '--session', 'held'],
+  ]) {
+    const refused = runLimited(as(world, 'bob'), 40, ...args);
+    assert.equal(refused.status, 10, `${args.join(' ')}: ${refused.stderr}`);
+    assert.match(refused.stderr, /^stint: review:held is held by ana@desk /);
+  }
+  assert.equal(world.answer('lease', 'show').refused, 0);
+  assertSound(world);
 });
 
 test('a verb about several sessions leaves out none because of a lease that is not concerned', async (context) => {
