@@ -307,7 +307,7 @@ for (const kind of heldKinds)
       assert.equal(leaseEvents(world, key).length, 1);
     });
 
-    test('everybody reads a session that is held, also without naming it', (context) => {
+    test('everybody reads a session that is held, also without naming it, and with whatever token', (context) => {
       const { world } = sessionOf(context, kind);
       claim(world);
       const before = dumpStore(world);
@@ -323,7 +323,7 @@ for (const kind of heldKinds)
         ['process', 'list'],
         ['doctor'],
       ])
-        as(world, 'bob').answer(...args);
+        for (const token of [undefined, '7']) as(world, 'bob', { STINT_LEASE_TOKEN: token }).answer(...args);
       assert.deepEqual(dumpStore(world), before);
     });
 
@@ -703,6 +703,23 @@ test('a refusal that cannot be counted, because the disk is full, is the same re
   }
   assert.equal(world.answer('lease', 'show').refused, 0);
   assertSound(world);
+});
+
+test('a list says who holds a session now, and of one whose holder is late or gone what else is known', async (context) => {
+  const { world } = sessionOf(context, 'review');
+  const program = await startProgram(context);
+  claim(world, '--pid', String(program.pid), '--ttl', '10m');
+  startProcess(world, 'instance');
+  const stateOf = (at: TestWorld): readonly unknown[] => {
+    const [row] = at.answer('list').sessions;
+    return [row.held_by, row.activity, say(at, 'list').split('\n')[1]?.split('  ')[1]];
+  };
+  assert.deepEqual(stateOf(world), ['ana@desk', 'running', 'held by ana@desk']);
+  assert.deepEqual(stateOf(later(world, 11)), [null, 'running', 'running']);
+  later(world, 9).answer('lease', 'renew');
+  assert.deepEqual(stateOf(later(world, 11)), ['ana@desk', 'running', 'held by ana@desk']);
+  await program.kill();
+  assert.deepEqual(stateOf(later(world, 11)), [null, 'running', 'running']);
 });
 
 test('a verb about several sessions leaves out none because of a lease that is not concerned', async (context) => {
