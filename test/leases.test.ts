@@ -303,7 +303,8 @@ for (const kind of heldKinds)
         ['next', '--claim'],
       ])
         bob.answer(...args);
-      assert.equal(bob.answer('lease', 'show').refused, 0);
+      bob.refusal(9, 'process', 'end', id, '--outcome', 'crashed');
+      assert.equal(bob.answer('lease', 'show').refused, 0, 'what is wrong with a remark is no matter of the lease');
       assert.equal(leaseEvents(world, key).length, 1);
     });
 
