@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { openStint, type JsonObject } from '../src/index.ts';
+import { as, claim } from './support/leases.ts';
 import { makeOcrProject, ocrVersions, type NewRow, type OcrContents } from './support/ocr-databases.ts';
 import { advanceTo, approval, completeRound, finding, json, objection } from './support/reviews.ts';
 import { dumpStore, eventsOf, treeOf } from './support/stores.ts';
@@ -312,6 +313,23 @@ test('of an original that has grown only what is new is taken, and it is what wa
     ],
   );
   assert.ok(resultsOf(world.answer('import', 'review')).every(([, result]) => result === 'unchanged'));
+  assertHealthy(world);
+});
+
+test('what has grown is not taken into a session that somebody else holds, and nothing beside it; its holder takes it', (context) => {
+  const world = createWorld(context);
+  makeOcrProject(world.project, everything(14));
+  world.answer('import', 'review');
+  grow(world, (insert) => {
+    insert('orchestration_events', told('open', 40, entered(2)('aggregation'))[0] ?? {});
+    insert('sessions', { branch: 'main', workflow_type: 'review', session_dir: 'x', ...rowOf('new') });
+  });
+  claim(world, '--session', 'open');
+  const before = dumpStore(world)['event'];
+  assert.match(as(world, 'bob').refusal(10, 'import', 'review').message, /^review:open is held by ana@desk /);
+  assert.deepEqual(dumpStore(world)['event'], before);
+  const taken = world.answer('import', 'review');
+  for (const key of ['review:open', 'review:new']) assert.equal(sessionIn(taken, key).result, 'imported');
   assertHealthy(world);
 });
 

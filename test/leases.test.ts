@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { openStint } from '../src/index.ts';
 import { mapped } from '../src/kinds/map/examples.ts';
-import { runLines } from './support/damage.ts';
+import { runLimited, runLines } from './support/damage.ts';
 import { as, claim, heldKinds, leaseEvents, sessionOf, showing } from './support/leases.ts';
 import { startProcess, startProgram } from './support/processes.ts';
 import { approval, json } from './support/reviews.ts';
@@ -303,11 +303,12 @@ for (const kind of heldKinds)
         ['next', '--claim'],
       ])
         bob.answer(...args);
-      assert.equal(bob.answer('lease', 'show').refused, 0);
+      bob.refusal(9, 'process', 'end', id, '--outcome', 'crashed');
+      assert.equal(bob.answer('lease', 'show').refused, 0, 'what is wrong with a remark is no matter of the lease');
       assert.equal(leaseEvents(world, key).length, 1);
     });
 
-    test('everybody reads a session that is held, also without naming it', (context) => {
+    test('everybody reads a session that is held, also without naming it, and with whatever token', (context) => {
       const { world } = sessionOf(context, kind);
       claim(world);
       const before = dumpStore(world);
@@ -323,7 +324,7 @@ for (const kind of heldKinds)
         ['process', 'list'],
         ['doctor'],
       ])
-        as(world, 'bob').answer(...args);
+        for (const token of [undefined, '7']) as(world, 'bob', { STINT_LEASE_TOKEN: token }).answer(...args);
       assert.deepEqual(dumpStore(world), before);
     });
 
@@ -697,6 +698,39 @@ test('a rebuild keeps the holder, what was renewed, and the newest token', (cont
   world.answer('rebuild');
   as(world, 'bob').refusal(10, 'note', 'x', ...showing(noonToken - 1));
   assert.ok(claim(world) > noonToken);
+});
+
+test('a refusal that cannot be counted, because the disk is full, is the same refusal', (context) => {
+  const { world } = sessionOf(context, 'review');
+  claim(world);
+  for (const args of [
+    ['begin', 'review'],
+    ['note', 'x'],
+    ['finish', '--abort', '--session', 'held'],
+  ]) {
+    const refused = runLimited(as(world, 'bob'), 40, ...args);
+    assert.equal(refused.status, 10, `${args.join(' ')}: ${refused.stderr}`);
+    assert.match(refused.stderr, /^stint: review:held is held by ana@desk /);
+  }
+  assert.equal(world.answer('lease', 'show').refused, 0);
+  assertSound(world);
+});
+
+test('a list says who holds a session now, and of one whose holder is late or gone what else is known', async (context) => {
+  const { world } = sessionOf(context, 'review');
+  const program = await startProgram(context);
+  claim(world, '--pid', String(program.pid), '--ttl', '10m');
+  startProcess(world, 'instance');
+  const stateOf = (at: TestWorld): readonly unknown[] => {
+    const [row] = at.answer('list').sessions;
+    return [row.held_by, row.activity, say(at, 'list').split('\n')[1]?.split('  ')[1]];
+  };
+  assert.deepEqual(stateOf(world), ['ana@desk', 'running', 'held by ana@desk']);
+  assert.deepEqual(stateOf(later(world, 11)), [null, 'running', 'running']);
+  later(world, 9).answer('lease', 'renew');
+  assert.deepEqual(stateOf(later(world, 11)), ['ana@desk', 'running', 'held by ana@desk']);
+  await program.kill();
+  assert.deepEqual(stateOf(later(world, 11)), [null, 'running', 'running']);
 });
 
 test('a verb about several sessions leaves out none because of a lease that is not concerned', async (context) => {

@@ -229,6 +229,26 @@ test('start and beat keep a claim, for whoever claimed it or shows its token, an
   assert.equal((await ana.refused('beat', { step: 'sum' })).code, 'illegal-transition');
 });
 
+test('a sign of life from far ahead keeps no step: it is interrupted, and doctor remarks on the clock as long as it counts', async (context) => {
+  const { ana, bob, clock } = await sheetOf(context, 2);
+  await ana.ask('next', { claim: true, limit: 2, ttl: '10m' });
+  clock.minutes = 9;
+  await ana.ask('beat', { step: 'c-002' });
+  clock.minutes = 7;
+  assert.equal((await bob.ask('doctor')).remarks, undefined, 'clocks may differ by two minutes');
+  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, []);
+  clock.minutes = 6.9;
+  assert.deepEqual((await bob.ask('doctor')).remarks, [
+    {
+      subject: 'sheet:x',
+      remark: 'its newest time 2026-03-17T12:09:00.000Z is ahead of this clock (2026-03-17T12:06:54.000Z)',
+    },
+  ]);
+  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, [{ id: 'c-002', attempt: 1 }]);
+  assert.ok((await eventsOf(bob)).includes('StepInterrupted c-002 1 its clock was ahead'));
+  assert.equal((await bob.ask('doctor')).remarks, undefined);
+});
+
 test('a worker that is gone loses its step at once, one on another machine only by time', async (context) => {
   const { world, ana, bob, clock } = await sheetOf(context, 3);
   const program = await startProgram(context);

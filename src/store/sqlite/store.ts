@@ -125,12 +125,18 @@ export const createSqliteStore = (
     },
     processes: async (filter) => selectProcesses(database, filter),
     renewals: async (key) => selectRenewals(database, key),
-    countRefusal: async (key, at) =>
-      database.write(() => {
-        const token = loadCommon(database, kindOf(key), key)?.session.common.token ?? 0;
-        if (token > 0) countRefusal(database, key, token, at);
-        return { commit: token > 0, value: undefined };
-      }),
+    countRefusal: async (key, at) => {
+      try {
+        database.write(() => {
+          const token = loadCommon(database, kindOf(key), key)?.session.common.token ?? 0;
+          if (token > 0) countRefusal(database, key, token, at);
+          return { commit: token > 0, value: undefined };
+        });
+      } catch (error) {
+        // It costs the count, not the refusal that was to be counted.
+        if (!(error instanceof StoreFailure)) throw error;
+      }
+    },
     refusals: async (key) =>
       selectRefusals(database, key, loadCommon(database, kindOf(key), key)?.session.common.token ?? 0),
     copyTo: async (target) => {
