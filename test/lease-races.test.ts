@@ -250,6 +250,11 @@ const waysBack: Readonly<Record<string, (world: TestWorld, copy: string) => void
     cpSync(copy, world.path('.stint/stint.db'));
   },
   'beside the log of the old store': (world, copy) => cpSync(copy, world.path('.stint/stint.db')),
+  'with what tells of its events': (world, copy) => {
+    for (const suffix of ['-wal', '-shm']) rmSync(world.path(`.stint/stint.db${suffix}`));
+    cpSync(copy, world.path('.stint/stint.db'));
+    writeFileSync(world.path('.stint/stint.db-tip'), '');
+  },
   'without the log of the old store': (world, copy) => {
     for (const suffix of ['-wal', '-shm']) rmSync(world.path(`.stint/stint.db${suffix}`));
     cpSync(copy, world.path('.stint/stint.db'));

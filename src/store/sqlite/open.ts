@@ -36,6 +36,9 @@ export interface OpenedFile {
 /** "stin" in ASCII: tells a store of ours from another SQLite file. */
 const applicationId = 0x7374696e;
 
+/** "stic": a copy of one. What happened after it was made is not known, so it is not gone on with as if nothing had. */
+export const copyId = 0x73746963;
+
 /** How a store file is opened. */
 export interface FileOptions {
   /** Make it where there is none. */
@@ -100,6 +103,13 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
   const version = versionOf(database);
   checkLog(database);
   // From here on it is left open where it cannot be used: closing it could write the log into the file, and take it away.
+  if (markOf(database) === copyId) {
+    throw new StoreFailure(
+      refuse('damaged', `The store ${path} is a copy: what happened after it was made is not in it.`, {
+        hint: repairHint,
+      }),
+    );
+  }
   if (!isOurs(database, version)) {
     throw new StoreFailure(
       refuse('damaged', `${path} is a database, but no store of stint.`, {
@@ -297,8 +307,9 @@ const mayWrite = (path: string): boolean => {
 const isOurs = (database: Database, version: number): boolean =>
   version >= 0 && (isMarked(database) || isEmpty(database) || isMarked(database));
 
-const isMarked = (database: Database): boolean =>
-  Number(database.get('PRAGMA application_id')?.['application_id']) === applicationId;
+const isMarked = (database: Database): boolean => markOf(database) === applicationId;
+
+const markOf = (database: Database): number => Number(database.get('PRAGMA application_id')?.['application_id']);
 
 const isEmpty = (database: Database): boolean => database.get('SELECT 1 FROM sqlite_master') === undefined;
 

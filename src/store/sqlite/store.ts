@@ -46,7 +46,7 @@ import {
 } from './events.ts';
 import { changeRenewal, countRefusal, dropUnsoundRenewals, selectRefusals, selectRenewals } from './leases.ts';
 import { recordMirrors, selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
-import { openFile, readIdentity, type FileOptions } from './open.ts';
+import { copyId, openFile, readIdentity, type FileOptions } from './open.ts';
 import { beatProcess, rebuildProcesses, recordProcesses, selectProcesses } from './processes.ts';
 import { insertRequest, selectRequest } from './requests.ts';
 import { selectKeys, selectRows, selectSession, upsertSession } from './sessions.ts';
@@ -141,9 +141,9 @@ export const createSqliteStore = (
       selectRefusals(database, key, loadCommon(database, kindOf(key), key)?.session.common.token ?? 0),
     copyTo: async (target) => {
       database.run('VACUUM INTO ?', target);
-      // What is put back by hand is to be a store like any other: the mode is part of the file.
+      // What is put back by hand is to be a store like any other, and to say that it is a copy: both are part of the file.
       const copy = openDatabase(target, { readOnly: false });
-      copy.exec('PRAGMA journal_mode = WAL');
+      copy.exec(`PRAGMA journal_mode = WAL; PRAGMA application_id = ${copyId}`);
       copy.close();
       return true;
     },
