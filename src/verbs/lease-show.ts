@@ -42,7 +42,10 @@ export const leaseShow = defineVerb({
     const state = textAt(answer, 'state');
     if (state === 'none') return `${session}: nobody holds it\nnext: stint lease claim --session ${session}`;
     return fieldLines([
-      [session, `${state}${answer['mine'] === true ? ', yours' : ''}`],
+      [
+        session,
+        `${state}${answer['clock_ahead'] === true ? ', its clock is ahead' : ''}${answer['mine'] === true ? ', yours' : ''}`,
+      ],
       ['holder', textAt(answer, 'holder')],
       ['from', `${textAt(answer, 'user')} on ${textAt(answer, 'host')}, worktree ${textAt(answer, 'worktree')}`],
       ['conversation', textAt(answer, 'agent_session')],
