@@ -12,7 +12,7 @@ import { exploreKind } from '../../src/kernel/explore.ts';
 import type { JsonObject } from '../../src/lib/canonical-json.ts';
 import { isDamagedStore, repairStore } from '../../src/store/repair.ts';
 import { openWorkplace, runVerb } from '../../src/surfaces/world.ts';
-import { next } from '../../src/verbs/next.ts';
+import { next as nextVerb } from '../../src/verbs/next.ts';
 import { startProgram } from '../support/processes.ts';
 import { createWorld, listOf, repository, type Printed, type TestWorld } from '../support/world.ts';
 import { defineSheet, verbs } from './sheet/index.ts';
@@ -430,7 +430,7 @@ test('a worker that says who it is keeps its step from a claimer that had looked
   assert.ok(opened.ok);
   const { store } = opened.value;
   context.after(async () => store.close());
-  const prepared = next.prepare({ claim: true });
+  const prepared = nextVerb.prepare({ claim: true });
   assert.ok(prepared.ok);
   let saidBefore = 0;
   const commit: typeof store.commit = async (request) => {
@@ -440,7 +440,7 @@ test('a worker that says who it is keeps its step from a claimer that had looked
     return store.commit(request);
   };
   const workplace = { ...opened.value, store: { ...store, commit } };
-  const claimed = await runVerb(workplace, next, prepared.value, undefined, { actor: 'bob' });
+  const claimed = await runVerb(workplace, nextVerb, prepared.value, undefined, { actor: 'bob' });
   assert.ok(claimed.ok);
   assert.equal(saidBefore, 1);
   const { interrupted, steps } = claimed.value.answer;
