@@ -44,7 +44,11 @@ const handIn = (context: TestContext, world: TestWorld, clock: Clock, actor: str
     refused: async (verb, input = {}, call) => {
       const answer = await run(verb, input, call);
       if (answer.ok) assert.fail(`${verb}: ${JSON.stringify(answer.value)}`);
-      return answer.error.refusal;
+      const { refusal } = answer.error;
+      // What is suggested can be run as it stands.
+      for (const text of [refusal.hint ?? 'stint next', ...(refusal.legal ?? [])])
+        assert.match(text, /^stint (?:next|lease|process|begin|start|beat)\b/, refusal.message);
+      return refusal;
     },
   };
 };
