@@ -737,7 +737,10 @@ test('the token of one session is no reason to leave out others: sweep, reconcil
   const program = await startProgram(context);
   startProcess(world, 'instance', '--pid', String(program.pid), '--session', 'other');
   await program.kill();
-  const token = claim(world, '--session', 'review:held', '--ttl', '7d');
+  // Both have tokens of their own.
+  claim(world, '--session', 'map:other');
+  world.answer('lease', 'release', '--session', 'map:other');
+  const token = claim(later(world, 1), '--session', 'review:held', '--ttl', '7d');
   const holder = world.with({ env: { STINT_LEASE_TOKEN: String(token) } });
   assert.deepEqual(
     listOf(holder.answer('process', 'sweep').swept).map((one) => one.session),
@@ -749,6 +752,7 @@ test('the token of one session is no reason to leave out others: sweep, reconcil
     ['map:other'],
   );
   world.write('.ocr/sessions/older/rounds/round-1/final.md', '# Old');
+  world.write('.ocr/sessions/other/map/runs/run-1/map.md', '# Old');
   const { sessions } = holder.answer('import', 'review');
   assert.deepEqual(
     listOf(sessions)
