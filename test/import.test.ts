@@ -413,7 +413,7 @@ test('a session that somebody else holds is not written by an import, and that i
     ['review:new', 'imported'],
   ]);
   assert.equal(
-    sessionIn(taken, 'review:open').problems.at(-1),
+    listOf(sessionIn(taken, 'review:open').problems).at(-1),
     'review:open is held by ana@desk on desk (worktree main) since 2026-03-17T12:00:00.000Z until 2026-03-17T12:30:00.000Z, for: round 2; whether it is alive is not known.',
   );
   assert.equal(taken.taken_over, undefined);
