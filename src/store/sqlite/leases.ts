@@ -1,6 +1,6 @@
 import { isRenewal, type Renewal } from '../../kernel/lease.ts';
 import type { Database } from './database.ts';
-import { number, numberOrNull, text, textOrNull } from './values.ts';
+import { number, text, textOrNull } from './values.ts';
 
 /** What is kept of leases beside the log: renewals, and how many writes were refused. */
 
@@ -50,11 +50,15 @@ export const changeRenewal = (database: Database, session: string, step: string,
   );
 };
 
+/** The count of a row under a token. Nothing depends on it: what was damaged counts as none. */
+const countUnder = (token: string): string =>
+  `iif(refused_token IS ${token} AND refused BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER - 1}, refused, 0)`;
+
 /** Counts a write that was refused under a claim; another claim begins anew. */
 export const countRefusal = (database: Database, session: string, token: number, at: string): void =>
   database.run(
     `INSERT INTO lease (session, step, token, refused, refused_token, refused_at) VALUES (?1, '', ?2, 1, ?2, ?3)
-     ON CONFLICT (session, step) DO UPDATE SET refused = iif(refused_token IS ?2, refused, 0) + 1, refused_token = ?2,
+     ON CONFLICT (session, step) DO UPDATE SET refused = ${countUnder('?2')} + 1, refused_token = ?2,
        refused_at = ?3`,
     session,
     token,
@@ -68,10 +72,10 @@ export const selectRefusals = (
   token: number,
 ): { readonly count: number; readonly at: string | null } => {
   const row = database.get(
-    `SELECT refused, refused_token, refused_at FROM lease WHERE session = ? AND step = ''`,
+    `SELECT ${countUnder('?2')} AS refused, refused_at FROM lease WHERE session = ?1 AND step = ''`,
     session,
+    token,
   );
-  return row === undefined || numberOrNull(row, 'refused_token') !== token
-    ? { count: 0, at: null }
-    : { count: number(row, 'refused'), at: textOrNull(row, 'refused_at') };
+  const count = row === undefined ? 0 : number(row, 'refused');
+  return { count, at: row === undefined || count === 0 ? null : textOrNull(row, 'refused_at') };
 };
