@@ -54,7 +54,7 @@ test('a copy holds the whole store with its id, and is not gone on with before a
   assert.ok(copy !== undefined);
   assert.throws(
     () => openSqliteStore(copy.path, new Map(), { create: false }),
-    (error) => error instanceof StoreFailure && error.refusal.code === 'damaged' && /is a copy/.test(error.message),
+    (error) => error instanceof StoreFailure && error.refusal.code === 'damaged' && error.message.includes('is a copy'),
   );
   assert.equal(
     salvageStore({ database: readFileSync(copy.path), log: new Uint8Array() }).identity.id,

@@ -16,7 +16,7 @@ import { StoreFailure, type Store } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { fileProblem } from '../../lib/atomic-file.ts';
 import { randomHex } from '../../lib/id.ts';
-import { migrations, schemaVersion } from '../migrations.ts';
+import { applicationId, copyId, migrations, schemaVersion } from '../migrations.ts';
 import { openDatabase, refuseDamaged, refuseReadOnly, repairHint, sleep, type Database } from './database.ts';
 import { refuseFileSystem, systemMounts, type MountTable } from './file-system.ts';
 import { copyKept, readStart } from './kept-files.ts';
@@ -32,12 +32,6 @@ export interface OpenedFile {
   /** Whether its schema was brought up to date now, so that its rows are of an older shape. */
   readonly isRaised?: boolean;
 }
-
-/** "stin" in ASCII: tells a store of ours from another SQLite file. */
-const applicationId = 0x7374696e;
-
-/** "stic": a copy of one. What happened after it was made is not known, so it is not gone on with as if nothing had. */
-export const copyId = 0x73746963;
 
 /** How a store file is opened. */
 export interface FileOptions {

@@ -46,7 +46,8 @@ import {
 } from './events.ts';
 import { changeRenewal, countRefusal, dropUnsoundRenewals, selectRefusals, selectRenewals } from './leases.ts';
 import { recordMirrors, selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
-import { copyId, openFile, readIdentity, type FileOptions } from './open.ts';
+import { copyId } from '../migrations.ts';
+import { openFile, readIdentity, type FileOptions } from './open.ts';
 import { beatProcess, rebuildProcesses, recordProcesses, selectProcesses } from './processes.ts';
 import { insertRequest, selectRequest } from './requests.ts';
 import { selectKeys, selectRows, selectSession, upsertSession } from './sessions.ts';
