@@ -1,26 +1,16 @@
 /** The public cases about texts, names, times, secrets and permissions; the table of all cases is in support/cases.ts. */
 import assert from 'node:assert/strict';
-import { spawnSync, type ChildProcess } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { type ChildProcess } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openStint } from '../src/index.ts';
 import { caseFile, caseLines } from './support/cases.ts';
+import { ordinary, whileProtected, withoutUser } from './support/permissions.ts';
 import { approval, completeRound, finding, json, name, objection, reviewIn, session } from './support/reviews.ts';
 import { dumpStore, eventsOf, litterIn, treeOf } from './support/stores.ts';
 import {
   assertAnswer,
-  command,
   createWorld,
   listOf,
   sorted,
@@ -708,40 +698,6 @@ test('N07: a folder for sessions that was there before is left as it is', (conte
   assert.deepEqual(sorted(readdirSync(world.path('.ocr/sessions'))), ['2026-01-01-old', name]);
   assert.equal(readFileSync(world.path('.ocr/.gitignore'), 'utf8'), 'sessions/\n');
 });
-
-/** For the superuser, who is above permissions, somebody who is not; undefined where nobody else may run the command. */
-const nobody = { uid: 65_534, gid: 65_534 };
-const isRoot = process.getuid?.() === 0;
-const nobodyRuns =
-  !isRoot || spawnSync(process.execPath, [command, '--version'], { ...nobody, cwd: '/', env: {} }).status === 0;
-const withoutUser = nobodyRuns ? false : 'an ordinary user may not run the built command here';
-
-/** Everything below a folder, deepest first. */
-const below = (folder: string): readonly string[] => [
-  ...readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    return entry.isDirectory() ? below(path) : [path];
-  }),
-  folder,
-];
-
-/** A world that belongs to an ordinary user, who runs its verbs. */
-const ordinary = (world: TestWorld): TestWorld => {
-  if (!isRoot) return world;
-  for (const path of below(world.root)) chownSync(path, nobody.uid, nobody.gid);
-  return world.with({ user: nobody });
-};
-
-/** Runs an action while nothing in the project may be written. */
-const whileProtected = (world: TestWorld, action: () => void): void => {
-  const paths = below(world.project);
-  for (const path of paths) chmodSync(path, lstatSync(path).mode & 0o555);
-  try {
-    action();
-  } finally {
-    for (const path of paths.toReversed()) chmodSync(path, lstatSync(path).mode | 0o700);
-  }
-};
 
 test(
   'P05: a store that may not be written is read, with and without its companions',

@@ -19,7 +19,15 @@ import { test, type TestContext } from 'node:test';
 import { ok } from '../src/lib/result.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { caseFile } from './support/cases.ts';
-import { damageStores, killRepairs, repairAtOnce, runLines, settle, writeWhileRepaired } from './support/damage.ts';
+import {
+  damageStores,
+  killRepairs,
+  repairAtOnce,
+  runLimited,
+  runLines,
+  settle,
+  writeWhileRepaired,
+} from './support/damage.ts';
 import { name, reviewIn, session } from './support/reviews.ts';
 import { assertSound, eventsOf, tamper, treeOf } from './support/stores.ts';
 import {
@@ -372,14 +380,6 @@ test('finishing keeps a copy once an hour, and one that cannot be kept is a warn
     assert.equal(readdirSync(join(copies, readdirSync(copies)[0] ?? '')).length, count, time);
   }
 });
-
-/** A verb with a limit on the size of files, in blocks of 512 bytes or a KiB, as the shell counts. */
-const runLimited = (world: TestWorld, blocks: number, ...args: readonly string[]) =>
-  spawnSync('bash', ['-c', `ulimit -f ${blocks}; exec "$@"`, 'bash', process.execPath, command, ...args], {
-    cwd: world.project,
-    env: world.env,
-    encoding: 'utf8',
-  });
 
 test('where files may not grow, a writing verb is refused by name, nothing has changed, and it works once they may', (context) => {
   const world = twoReviews(context);

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { openStint, type JsonObject } from '../src/index.ts';
+import { as, claim } from './support/leases.ts';
 import { makeOcrProject, ocrVersions, type NewRow, type OcrContents } from './support/ocr-databases.ts';
 import { advanceTo, approval, completeRound, finding, json, objection } from './support/reviews.ts';
 import { dumpStore, eventsOf, treeOf } from './support/stores.ts';
@@ -315,6 +316,24 @@ test('of an original that has grown only what is new is taken, and it is what wa
   assertHealthy(world);
 });
 
+test('what has grown is not taken into a session that somebody else holds, and told; the others are taken, and its holder takes it', (context) => {
+  const world = createWorld(context);
+  makeOcrProject(world.project, everything(14));
+  world.answer('import', 'review');
+  grow(world, (insert) => {
+    insert('orchestration_events', told('open', 40, entered(2)('aggregation'))[0] ?? {});
+    insert('sessions', { branch: 'main', workflow_type: 'review', session_dir: 'x', ...rowOf('new') });
+  });
+  claim(world, '--session', 'open');
+  const others = as(world, 'bob').answer('import', 'review');
+  const held = sessionIn(others, 'review:open');
+  assert.equal(held.result, 'refused');
+  assert.match(String(listOf(held.problems).at(-1)), /^review:open is held by ana@desk /);
+  assert.equal(sessionIn(others, 'review:new').result, 'imported');
+  assert.equal(sessionIn(world.answer('import', 'review'), 'review:open').result, 'imported');
+  assertHealthy(world);
+});
+
 test('a session that the original closes, or opens again for a next round, later on is closed and opened here too', (context) => {
   const world = createWorld(context);
   makeOcrProject(world.project, everything(14));
@@ -391,6 +410,60 @@ test('a session that has gone on here is left alone when the original grows, and
   const { result, position } = sessionIn(world.answer('import', 'review'), 'review:open');
   assert.deepEqual([result, position], ['it has gone on here', 'aggregation (5/8), round 2']);
   assert.deepEqual(dumpStore(world), before);
+});
+
+test('a session that somebody else holds is not written by an import, and that is told; all others are taken', (context) => {
+  const world = createWorld(context);
+  makeOcrProject(world.project, everything(14));
+  world.answer('import', 'review');
+  const token = claim(world, '--session', 'review:open', '--purpose', 'round 2');
+  grow(world, (insert) => {
+    insert('orchestration_events', { session_id: 'open', created_at: at(40), ...entered(2)('aggregation') });
+    insert('sessions', { branch: 'main', workflow_type: 'review', session_dir: 'x', ...rowOf('new') });
+  });
+  const before = eventsOf(world, 'review:open');
+  const bob = as(world, 'bob');
+  const taken = bob.answer('import', 'review');
+  assert.deepEqual(resultsOf(taken), [
+    ['review:done', 'unchanged'],
+    ['review:open', 'refused'],
+    ['map:mapped', 'unchanged'],
+    ['review:new', 'imported'],
+  ]);
+  assert.equal(
+    listOf(sessionIn(taken, 'review:open').problems).at(-1),
+    'review:open is held by ana@desk on desk (worktree main) since 2026-03-17T12:00:00.000Z until 2026-03-17T12:30:00.000Z, for: round 2; whether it is alive is not known.',
+  );
+  assert.equal(taken.taken_over, undefined);
+  assert.deepEqual(eventsOf(world, 'review:open'), before);
+
+  const forced = bob.answer('import', 'review', '--take-over');
+  assert.deepEqual(
+    resultsOf(forced).map(([, result]) => result),
+    ['unchanged', 'imported', 'unchanged', 'unchanged'],
+  );
+  const { lease_token: newer, ...over } = forced.taken_over[0];
+  assert.deepEqual(
+    [over, forced.taken_over.length],
+    [{ session: 'review:open', from: 'ana@desk', lease_expires_at: '2026-03-17T12:30:00.000Z' }, 1],
+  );
+  assert.ok(newer > token);
+  assert.equal(bob.answer('lease', 'show', 'review:open').mine, true);
+  assertHealthy(world);
+});
+
+test('its holder imports into a session as before', (context) => {
+  const world = createWorld(context);
+  makeOcrProject(world.project, everything(14));
+  world.answer('import', 'review');
+  const token = claim(world, '--session', 'review:open');
+  grow(world, (insert) =>
+    insert('orchestration_events', { session_id: 'open', created_at: at(40), ...entered(2)('aggregation') }),
+  );
+  const shown = as(world, 'bob').with({ env: { STINT_LEASE_TOKEN: String(token) } });
+  assert.equal(sessionIn(shown.answer('import', 'review', '--dry-run'), 'review:open').result, 'imported');
+  assert.equal(sessionIn(world.answer('import', 'review'), 'review:open').result, 'imported');
+  assert.equal(world.answer('lease', 'show', 'review:open').token, token);
 });
 
 test('a remark or a heartbeat here is not going on: what the original adds is still taken', (context) => {

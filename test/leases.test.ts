@@ -1,16 +1,19 @@
 /** Leases, by whole runs of the verbs: who holds a session, who is kept out, and what everybody is told. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { openStint } from '../src/index.ts';
 import { mapped } from '../src/kinds/map/examples.ts';
-import { runLines } from './support/damage.ts';
+import { runLimited, runLines } from './support/damage.ts';
 import { as, claim, heldKinds, leaseEvents, sessionOf, showing } from './support/leases.ts';
 import { startProcess, startProgram } from './support/processes.ts';
 import { approval, json } from './support/reviews.ts';
 import { assertSound, dumpStore, eventsOf } from './support/stores.ts';
 import {
   assertAnswer,
+  command,
+  createWorld,
   later,
   lines,
   listOf,
@@ -303,11 +306,12 @@ for (const kind of heldKinds)
         ['next', '--claim'],
       ])
         bob.answer(...args);
-      assert.equal(bob.answer('lease', 'show').refused, 0);
+      bob.refusal(9, 'process', 'end', id, '--outcome', 'crashed');
+      assert.equal(bob.answer('lease', 'show').refused, 0, 'what is wrong with a remark is no matter of the lease');
       assert.equal(leaseEvents(world, key).length, 1);
     });
 
-    test('everybody reads a session that is held, also without naming it', (context) => {
+    test('everybody reads a session that is held, also without naming it, and with whatever token', (context) => {
       const { world } = sessionOf(context, kind);
       claim(world);
       const before = dumpStore(world);
@@ -323,7 +327,7 @@ for (const kind of heldKinds)
         ['process', 'list'],
         ['doctor'],
       ])
-        as(world, 'bob').answer(...args);
+        for (const token of [undefined, '7']) as(world, 'bob', { STINT_LEASE_TOKEN: token }).answer(...args);
       assert.deepEqual(dumpStore(world), before);
     });
 
@@ -667,10 +671,29 @@ test('the token of the environment counts as the one of the flag, which wins; on
   bob.refusal(10, 'note', 'x', ...showing(token - 1));
   as(world, 'bob', { STINT_LEASE_TOKEN: '7' }).answer('note', 'x', ...showing(token));
   as(world, 'bob', { STINT_LEASE_TOKEN: '' }).refusal(10, 'advance', 'analysis', '--session', 'held');
-  for (const wrong of ['newest', '0', '-1', '1.5', '12345678901234567'])
+  for (const wrong of ['newest', '0', '-1', '1.5', '12345678901234567', '9007199254740993']) {
+    const given = as(world, 'bob', { STINT_LEASE_TOKEN: wrong });
+    for (const args of [
+      ['note', 'x'],
+      ['next', '--claim'],
+      ['begin', 'review'],
+    ])
+      assert.equal(given.refusal(2, ...args).message, 'STINT_LEASE_TOKEN is no lease token.', wrong);
+    for (const args of [
+      ['status'],
+      ['next'],
+      ['begin', 'review', '--read-only'],
+      ['lease', 'show'],
+      ['doctor'],
+      ['rebuild'],
+    ])
+      given.answer(...args);
+    given.answer('note', 'the flag is enough', ...showing(token));
+  }
+  for (const wrong of ['newest', '1.5', '9007199254740993', '-9007199254740993'])
     assert.equal(
-      as(world, 'bob', { STINT_LEASE_TOKEN: wrong }).refusal(2, 'note', 'x').message,
-      'STINT_LEASE_TOKEN is no lease token.',
+      bob.refusal(2, 'note', 'x', '--lease-token', wrong).message,
+      'note: --lease-token takes a whole number.',
     );
 });
 
@@ -699,6 +722,39 @@ test('a rebuild keeps the holder, what was renewed, and the newest token', (cont
   assert.ok(claim(world) > noonToken);
 });
 
+test('a refusal that cannot be counted, because the disk is full, is the same refusal', (context) => {
+  const { world } = sessionOf(context, 'review');
+  claim(world);
+  for (const args of [
+    ['begin', 'review'],
+    ['note', 'x'],
+    ['finish', '--abort', '--session', 'held'],
+  ]) {
+    const refused = runLimited(as(world, 'bob'), 40, ...args);
+    assert.equal(refused.status, 10, `${args.join(' ')}: ${refused.stderr}`);
+    assert.match(refused.stderr, /^stint: review:held is held by ana@desk /);
+  }
+  assert.equal(world.answer('lease', 'show').refused, 0);
+  assertSound(world);
+});
+
+test('a list says who holds a session now, and of one whose holder is late or gone what else is known', async (context) => {
+  const { world } = sessionOf(context, 'review');
+  const program = await startProgram(context);
+  claim(world, '--pid', String(program.pid), '--ttl', '10m');
+  startProcess(world, 'instance');
+  const stateOf = (at: TestWorld): readonly unknown[] => {
+    const [row] = at.answer('list').sessions;
+    return [row.held_by, row.activity, say(at, 'list').split('\n')[1]?.split('  ')[1]];
+  };
+  assert.deepEqual(stateOf(world), ['ana@desk', 'running', 'held by ana@desk']);
+  assert.deepEqual(stateOf(later(world, 11)), [null, 'running', 'running']);
+  later(world, 9).answer('lease', 'renew');
+  assert.deepEqual(stateOf(later(world, 11)), ['ana@desk', 'running', 'held by ana@desk']);
+  await program.kill();
+  assert.deepEqual(stateOf(later(world, 11)), [null, 'running', 'running']);
+});
+
 test('a verb about several sessions leaves out none because of a lease that is not concerned', async (context) => {
   const { world } = sessionOf(context, 'review');
   world.answer('begin', 'map', '--name', 'other');
@@ -707,6 +763,185 @@ test('a verb about several sessions leaves out none because of a lease that is n
   await program.kill();
   claim(world, '--session', 'review:held');
   assert.equal(listOf(as(world, 'bob').answer('process', 'sweep').swept).length, 1);
+});
+
+test('the token of one session is no reason to leave out others: sweep, reconcile and import are about all of them', async (context) => {
+  const { world } = sessionOf(context, 'review');
+  world.answer('begin', 'map', '--name', 'other');
+  const program = await startProgram(context);
+  startProcess(world, 'instance', '--pid', String(program.pid), '--session', 'other');
+  await program.kill();
+  // Both have tokens of their own.
+  claim(world, '--session', 'map:other');
+  world.answer('lease', 'release', '--session', 'map:other');
+  const token = claim(later(world, 1), '--session', 'review:held', '--ttl', '7d');
+  const holder = world.with({ env: { STINT_LEASE_TOKEN: String(token) } });
+  assert.deepEqual(
+    listOf(holder.answer('process', 'sweep').swept).map((one) => one.session),
+    ['map:other'],
+  );
+  later(holder, 6 * 24 * 60).answer('lease', 'renew', '--session', 'review:held');
+  assert.deepEqual(
+    listOf(later(holder, 8 * 24 * 60).answer('reconcile').closed).map((one) => one.session),
+    ['map:other'],
+  );
+  world.write('.ocr/sessions/older/rounds/round-1/final.md', '# Old');
+  world.write('.ocr/sessions/other/map/runs/run-1/map.md', '# Old');
+  const { sessions } = holder.answer('import', 'review');
+  assert.deepEqual(
+    listOf(sessions)
+      .filter(({ result }) => result === 'imported')
+      .map((one) => one.session),
+    ['review:older'],
+  );
+});
+
+test('whoever takes over is told whose lease it was, and the token of the new one, or that it ended with that', (context) => {
+  const { world, key } = sessionOf(context, 'review');
+  const bob = as(world, 'bob');
+  const first = claim(world);
+  const told = (from: string, token: number): string =>
+    `the lease of ${key} was taken over from ${from}: yours until 2026-03-17T12:30:00.000Z, token ${token}`;
+  assert.equal(
+    say(bob, 'advance', 'change-context', '--take-over'),
+    lines(
+      `${key}: change-context (2/8), round 1 (open_no_artifact)`,
+      `next: stint advance analysis --session ${key}`,
+      told('ana@desk', first + 1),
+    ),
+  );
+  assert.equal(
+    say(world, 'begin', 'review', '--take-over'),
+    lines(
+      `goes on  ${key}: change-context (2/8), round 1 (open_no_artifact)`,
+      `next: stint advance analysis --session ${key}`,
+      told('bob', first + 2),
+    ),
+  );
+  assert.equal(
+    say(bob, 'finish', '--abort', '--take-over'),
+    lines(
+      `aborted  ${key}: change-context (2/8), round 1 (closed_without_artifact)`,
+      'next: stint begin review --name held',
+      `the lease of ${key} was taken over from ana@desk: it ended with that`,
+    ),
+  );
+  world.answer('begin', 'review', '--name', 'held');
+  const last = claim(world, '--session', 'held');
+  bob.refusal(10, 'begin', 'review', '--name', 'held', '--fresh');
+  const fresh = bob.answer('begin', 'review', '--name', 'held', '--fresh', '--take-over');
+  assert.deepEqual(
+    [fresh.session, fresh.aborted, fresh.taken_over],
+    ['review:held-2', key, [{ session: key, from: 'ana@desk', lease_token: null, lease_expires_at: null }]],
+  );
+  assert.deepEqual(
+    leaseEvents(world, key)
+      .slice(-3)
+      .map(({ type, token }) => [type, token]),
+    [
+      ['LeaseLost', last],
+      ['LeaseClaimed', last + 1],
+      ['LeaseReleased', last + 1],
+    ],
+  );
+  assert.equal(
+    refusedText(world, 2, 'lease', 'renew', '--take-over', '--session', 'held-2'),
+    lines('stint: lease renew: --take-over takes nothing over here.', '  try: stint lease claim --take-over'),
+  );
+  assertSound(world);
+});
+
+test('what a refusal of a lease suggests can be run as it stands, in the store that was named', async (context) => {
+  const world = createWorld(context);
+  const elsewhere = ['--store', 'other store.db'];
+  world.answer('begin', 'review', '--name', 'held', ...elsewhere);
+  const program = await startProgram(context);
+  const bob = as(world, 'bob');
+  const named = ['--session', 'held', ...elsewhere];
+  const suggested = new Set<string>();
+  const refuse = (at: TestWorld, isHeld: boolean, ...args: readonly string[]): void => {
+    const error = at.refusal(10, ...args);
+    assert.deepEqual([error.retryable, error.lease?.holder], isHeld ? [true, 'ana@desk'] : [false, undefined]);
+    for (const text of [error.hint, ...listOf(error.legal)]) {
+      assert.match(text, /^stint [a-z].* --store 'other store\.db'$/, args.join(' '));
+      suggested.add(text);
+    }
+  };
+  const refuseAll = (): void => {
+    for (const args of [
+      ['advance', 'change-context', ...named],
+      ['lease', 'renew', ...named],
+      ['begin', 'review', '--name', 'held', ...elsewhere],
+      ['note', 'x', ...elsewhere],
+    ])
+      refuse(bob, true, ...args);
+  };
+  refuse(bob, false, 'lease', 'renew', ...named);
+  const token = claim(world, '--pid', String(program.pid), ...named);
+  refuseAll();
+  refuse(bob, true, 'lease', 'claim', ...named);
+  refuse(later(world, 30), false, 'lease', 'renew', ...named);
+  refuse(bob, false, 'note', 'x', ...showing(token - 1), ...named);
+  await program.kill();
+  refuseAll();
+  assert.deepEqual(
+    [...suggested].toSorted(),
+    ['claim', 'claim --take-over', 'show'].map(
+      (verb) => `stint lease ${verb} --session review:held --store 'other store.db'`,
+    ),
+  );
+  for (const text of suggested) {
+    const shell = spawnSync('sh', ['-c', text.replace('stint', '"$0" "$1"'), process.execPath, command], {
+      cwd: world.project,
+      env: bob.env,
+      encoding: 'utf8',
+    });
+    assert.deepEqual([shell.status, shell.stderr], [0, ''], text);
+  }
+});
+
+test('options of a call that are not legal are refused as such, and change nothing', async (context) => {
+  const { world } = sessionOf(context, 'review');
+  const opened = openStint({ cwd: world.project, actor: 'ana', host: 'desk', now: () => noon });
+  assert.ok(opened.ok);
+  context.after(opened.value.close);
+  const before = dumpStore(world);
+  const line = 'a text of 1 to 200 characters without control characters';
+  const wrong: readonly (readonly [name: string, value: unknown, expected: string])[] = [
+    ...['actor', 'session', 'process', 'agent'].flatMap((name) =>
+      [null, 7, '', 'a\ud800', 'a\nb', 'x'.repeat(201)].map((value) => [name, value, line] as const),
+    ),
+    ...[null, '7', 1.5, 2 ** 53, Number.NaN].flatMap((value) =>
+      ['leaseToken', 'expectRevision'].map((name) => [name, value, 'a whole number'] as const),
+    ),
+    ...[null, 'no', 0].flatMap((value) =>
+      ['takeOver', 'dryRun', 'redact'].map((name) => [name, value, 'true or false'] as const),
+    ),
+    ...[null, '', 'x y', 'x'.repeat(201)].map(
+      (value) => ['requestId', value, '1 to 200 visible ASCII characters'] as const,
+    ),
+    ['user', 'ana', 'a function'],
+    ...['lease_token', 'toString', 'constructor', '__proto__'].map(
+      (name) => [name, 'x', 'an option of a call'] as const,
+    ),
+  ];
+  for (const [name, value, expected] of wrong)
+    for (const [verb, input] of [
+      ['note', { text: 'x' }],
+      ['status', {}],
+    ] as const) {
+      const call = JSON.parse(`{${JSON.stringify(name)}: 0}`);
+      Object.defineProperty(call, name, { value, enumerable: true });
+      const answer = await opened.value.run(verb, input, call);
+      assert.deepEqual(
+        answer.ok ? answer.value : answer.error.refusal,
+        { code: 'usage', message: `The option ${name} of the call is not legal.`, retryable: false, expected },
+        `${verb}, ${name}: ${String(value)}`,
+      );
+    }
+  assert.deepEqual(dumpStore(world), before);
+  const longest = { actor: '\u{1F525}'.repeat(200), agent: 'x'.repeat(200), process: undefined };
+  assert.ok((await opened.value.run('note', { text: 'x' }, longest)).ok);
 });
 
 test('the library shows tokens, names conversations and takes over as the command line does', async (context) => {

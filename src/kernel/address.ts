@@ -2,7 +2,7 @@ import { addressProblem, nameProblem, shortestPrefix } from '../lib/name.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { nearest } from '../lib/text.ts';
 import type { Kind, Kinds } from './kind.ts';
-import { holderOf, refuseFenced, rowLeaseFacts } from './lease.ts';
+import { holderOf, leaseFacts, refuseFenced } from './lease.ts';
 import type { Caller, Places, SessionRow, Store } from './ports.ts';
 import { processesNamed, refuseProcess, type Host, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -106,8 +106,10 @@ const refuseJoining = async (
 ): Promise<Refusal | undefined> => {
   const { store, caller, places, host } = world;
   if (caller.takeOver) return undefined;
-  const renewals = await store.renewals(row.key);
-  const facts = rowLeaseFacts(row, renewals.get(''), caller, host);
+  // What its events say: nobody is kept away by a row alone.
+  const session = await store.load(row.key);
+  if (session === undefined) return undefined;
+  const facts = leaseFacts({ ...session, renewals: await store.renewals(row.key) }, caller, host);
   const refusal = refuseFenced(facts, () => holderOf(world, places.here.id ?? ''));
   if (refusal === undefined) return undefined;
   // Who works there already is no stranger.

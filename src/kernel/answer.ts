@@ -81,6 +81,7 @@ export const leaseText = (lease: JsonObject): string => {
   if (holder === '') return '';
   const purpose = textAt(lease, 'purpose');
   const until = textAt(lease, 'expires_at');
-  const state = { active: `until ${until}`, stale: `until ${until}, but its process is gone` }[textAt(lease, 'state')];
+  const why = textAt(lease, 'alive') === 'dead' ? 'its process is gone' : 'its clock was ahead';
+  const state = { active: `until ${until}`, stale: `until ${until}, but ${why}` }[textAt(lease, 'state')];
   return `${holder} on ${textAt(lease, 'host')} ${state ?? `(expired at ${until})`}${purpose === '' ? '' : `, for: ${purpose}`}`;
 };

@@ -138,7 +138,9 @@ export const decideClaim = (
   if (claim === null) return ok({ events: [claimedEvent(fresh)], claim: fresh, renewal: null, lost: null });
   const { state } = standingOfClaim(claim, facts.renewal, now);
   if (state !== 'expired' && isMine(facts, wish.holder)) {
-    const said = { ...wish, purpose: wish.purpose ?? claim.purpose, sign: wish.sign ?? claim.sign };
+    // Who is named with nobody now is not taken for whoever was named before and is gone.
+    const before = facts.observe(claim) === 'dead' ? null : claim.sign;
+    const said = { ...wish, purpose: wish.purpose ?? claim.purpose, sign: wish.sign ?? before };
     const again = { ...claimOf(said, claim.token, now), holder: claim.holder };
     const isSame = sameText(again.purpose, claim.purpose) && sameText(again.sign, claim.sign);
     // Kept beside the log in either case: what was renewed of this token before does not outlive it.

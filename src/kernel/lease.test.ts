@@ -5,10 +5,13 @@ import type { Result } from '../lib/result.ts';
 import type { DecidedEvent, StoredEvent } from './event.ts';
 import {
   claimFromData,
+  endedWith,
   foldLease,
   holderToData,
   isHeld,
   leaseToJson,
+  lossOfClaim,
+  observeSign,
   refuseFenced,
   standingOfClaim,
   type Claim,
@@ -213,9 +216,41 @@ suite('the fold', () => {
     }
   });
 
+  test('given that the process of the claim has ended, that is known of it; not of one that was cancelled, nor of another', () => {
+    const held: LeaseState = { lease: claimed({ sign: { ...program(7), process: 'p1' } }), token: noon };
+    const after = (process: string, outcome: string): LeaseState =>
+      foldLease(held, stored({ type: 'ProcessEnded', data: { process, outcome } }, at(60)));
+    for (const outcome of ['done', 'crashed', 'orphaned'])
+      assert.equal(after('p1', outcome).lease?.sign?.hasEnded, true, outcome);
+    for (const same of [after('p1', 'cancelled'), after('p2', 'done')]) assert.equal(same, held);
+    const unsigned: LeaseState = { lease: claimed(), token: noon };
+    const ended = stored({ type: 'ProcessEnded', data: { process: 'p1', outcome: 'done' } }, at(60));
+    assert.equal(foldLease(unsigned, ended), unsigned);
+  });
+
   test('given data that are no claim, nobody holds it', () => {
     for (const data of [{}, { ...claimToData(claimed()), token: 'x' }, { token: 1, claimed_at: at(0) }])
       assert.equal(claimFromData(data), null);
+  });
+});
+
+suite('what can be seen of a holder', () => {
+  const look = (seen: 'alive' | 'dead' | 'unknown', hasEnded: boolean): string =>
+    observeSign({ ...program(7), process: 'p1', hasEnded }, { observe: () => seen });
+
+  test('given that it is seen, that counts, whatever is on record; given that it is not, the record does', () => {
+    assert.deepEqual([look('alive', true), look('dead', false)], ['alive', 'dead']);
+    assert.deepEqual([look('unknown', true), look('unknown', false)], ['dead', 'unknown']);
+    assert.equal(observeSign(null, { observe: () => 'dead' }), 'unknown', 'nobody was named');
+  });
+
+  test('given who is seen alive, only time ends its claim; whose clock was ahead is lost where nobody is seen', () => {
+    const when = [at(60), at(30 * minutes), at(-200)];
+    const losses = (seen: 'alive' | 'dead' | 'unknown'): readonly unknown[] =>
+      when.map((now) => lossOfClaim(claimed({ sign: program(7) }), undefined, now, () => seen));
+    assert.deepEqual(losses('alive'), [undefined, 'expired', undefined]);
+    assert.deepEqual(losses('dead'), ['gone', 'expired', 'gone']);
+    assert.deepEqual(losses('unknown'), [undefined, 'expired', 'its clock was ahead']);
   });
 });
 
@@ -287,6 +322,34 @@ suite('the fence', () => {
   });
 });
 
+suite('what a write ends', () => {
+  const moved: DecidedEvent = { type: 'Moved', v: 1, data: {} };
+  const closed: DecidedEvent = { type: 'SessionClosed', v: 1, data: {} };
+  const ended = (facts: LeaseFacts, by: Holder, ...events: readonly DecidedEvent[]) =>
+    endedWith(facts, by, events).map(({ type, data }) => [type, data]);
+
+  test('given a claim of somebody else that does not count any more, it is lost, why, and by whom it was found so', () => {
+    const lost = (because: string) => [
+      ['LeaseLost', { token: noon, holder: holderToData(ana), because, to: holderToData(bob) }],
+    ];
+    assert.deepEqual(ended(given({ now: at(30 * minutes) }), bob, moved), lost('expired'));
+    assert.deepEqual(ended(given({ now: at(30 * minutes) }), bob, closed), lost('expired'));
+    assert.deepEqual(ended(given({ now: at(-200) }), bob, moved), lost('its clock was ahead'));
+    assert.deepEqual(ended(given({ now: at(30 * minutes) }), bob), [], 'not by a write of nothing');
+    assert.deepEqual(ended(given(unclaimed), bob, closed), []);
+  });
+
+  test('given one’s own claim, a close gives it back, and nothing else ends it, also after its time', () => {
+    for (const now of [at(60), at(30 * minutes)]) {
+      assert.deepEqual(ended(given({ now }), ana, moved), []);
+      const released = { token: noon, holder: holderToData(ana), by: holderToData(ana) };
+      assert.deepEqual(ended(given({ now }), ana, moved, closed), [['LeaseReleased', released]]);
+    }
+    const byToken = { token: noon, holder: holderToData(ana), by: holderToData(bob) };
+    assert.deepEqual(ended(given({ shown: noon }), bob, closed), [['LeaseReleased', byToken]]);
+  });
+});
+
 suite('a claim', () => {
   test('given nobody, it is the next token, from now on for its time', () => {
     const {
@@ -321,6 +384,15 @@ suite('a claim', () => {
     const signed = given({ claim: claimed({ sign: program(7), purpose: 'p' }) });
     assert.deepEqual(valueOf(claim(signed, wish(ana))).events, [], 'what was said before still holds');
     assert.equal(valueOf(claim(signed, wish(ana, { sign: program(8) }))).claim.sign?.pid, 8);
+  });
+
+  test('given its own lease, and that whoever was named with it is gone, the next claim does not name them any more', () => {
+    const dead = given({
+      claim: claimed({ sign: program(7) }),
+      observe: ({ sign }) => (sign === null ? 'unknown' : 'dead'),
+    });
+    const again = valueOf(claim(dead, wish(ana)));
+    assert.deepEqual([typesOf(again.events), again.claim.token, again.claim.sign], [['LeaseClaimed'], noon, null]);
   });
 
   test('given that its token is shown, it stays the lease of who claimed it', () => {
@@ -406,6 +478,11 @@ suite('a renewal', () => {
     assert.equal(valueOf(decideRenew(given({ shown: noon }), bob, undefined)).renewal.token, noon);
   });
 
+  test('given that its own clock went back, it may go on: by then it ends sooner', () => {
+    const { renewal } = valueOf(decideRenew(given({ now: at(-3600) }), ana, undefined));
+    assert.deepEqual(renewal, { token: noon, at: at(-3600), expiresAt: at(-30 * minutes) });
+  });
+
   test('given that it has expired, or is nobody’s or somebody else’s, or that the token is older, it is refused', () => {
     assert.equal(
       refusalOf(decideRenew(given({ now: at(30 * minutes) }), ana, undefined)).message,
@@ -451,6 +528,27 @@ suite('a release', () => {
   });
 });
 
+test('every refusal about a lease suggests commands, and one of a claim that ends by itself may be tried again and shows it', () => {
+  const dead = given({ claim: claimed({ sign: program(7) }), observe: () => 'dead' });
+  const ahead = given({ now: at(-200), claim: claimed({ sign: program(7) }), observe: () => 'alive' });
+  const held = [
+    refusalOf(claim(given(), wish(bob))),
+    refusalOf(claim(ahead, wish(bob))),
+    ...[given(), dead, ahead].map((facts) => refusalOf(decideRenew(facts, bob, undefined))),
+  ];
+  const others = [
+    refusalOf(claim(given({ shown: 7 }), wish(ana))),
+    refusalOf(decideRenew(given({ claim: null }), ana, undefined)),
+    refusalOf(decideRenew(given({ now: at(3600) }), ana, undefined)),
+  ];
+  for (const refusal of [...held, ...others])
+    for (const text of [refusal.hint ?? '', ...(refusal.legal ?? [])])
+      assert.match(text, /^stint lease (?:show|claim)(?: --take-over)? --session review:a$/, refusal.message);
+  for (const refusal of held)
+    assert.deepEqual([refusal.retryable, refusal.lease?.['holder']], [true, 'ana'], refusal.message);
+  for (const { retryable, lease } of others) assert.deepEqual([retryable, lease], [false, undefined]);
+});
+
 test('what is shown of a lease: live, or stale where its holder is gone, or expired, also where the clock is the reason', () => {
   const stateOf = (facts: LeaseFacts): unknown => leaseToJson(facts)?.state;
   assert.deepEqual(
@@ -466,6 +564,8 @@ test('what is shown of a lease: live, or stale where its holder is gone, or expi
     ],
     ['active', 'stale', 'expired', 'expired', 'stale', 'active', 'stale', null],
   );
+  const shows = (facts: LeaseFacts): boolean => Object.hasOwn(leaseToJson(facts) ?? {}, 'clock_ahead');
+  assert.deepEqual([given(), given({ now: at(-200) }), given({ now: at(-120) })].map(shows), [false, true, false]);
 });
 
 suite('whatever several do', () => {
@@ -618,7 +718,7 @@ suite('whatever several do', () => {
               const { token } = made.value.claim;
               if (!isOver && isHolders && promised !== undefined) {
                 assert.equal(token, promised.token);
-                keepPromise(promised.who, one.seconds * 1000, sign?.pid ?? promised.pid);
+                keepPromise(promised.who, one.seconds * 1000, sign?.pid ?? (isDead ? null : promised.pid));
               } else {
                 assert.ok(token > newest, 'a token grows');
                 newest = token;

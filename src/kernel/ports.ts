@@ -251,7 +251,7 @@ export interface Store {
   readonly processes: (filter: ProcessFilter) => Promise<readonly Process[]>;
   /** What was renewed of the lease of a session, under an empty name, and of its steps. */
   readonly renewals: (key: string) => Promise<ReadonlyMap<string, Renewal>>;
-  /** Counts a write that was refused because the session is held. */
+  /** Counts a write that was refused because the session is held; where that cannot be written it is not counted. */
   readonly countRefusal: (key: string, at: string) => Promise<void>;
   /** How many writes were refused since the session was claimed, and when the last one. */
   readonly refusals: (key: string) => Promise<{ readonly count: number; readonly at: string | null }>;

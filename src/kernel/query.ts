@@ -53,8 +53,18 @@ export const activityOf = (
   return { activity: since === null ? 'none' : 'interrupted', since };
 };
 
+/** Who holds a session now: nobody does whose claim has expired, or who is known to be gone. */
+export const heldBy = (
+  row: SessionRow,
+  renewal: Renewal | undefined,
+  { host, caller }: { readonly host: Host; readonly caller: Pick<Caller, 'now' | 'leaseToken'> },
+): string | null => {
+  const lease = leaseToJson(rowLeaseFacts(row, renewal, caller, host));
+  return lease?.state === 'active' ? lease.holder : null;
+};
+
 /** The columns of a session as lists show them. */
-export const rowToJson = (row: SessionRow, { activity, since }: Activity) => ({
+export const rowToJson = (row: SessionRow, { activity, since }: Activity, holder: string | null) => ({
   session: row.key,
   session_id: row.name,
   kind: row.kind,
@@ -69,7 +79,7 @@ export const rowToJson = (row: SessionRow, { activity, since }: Activity) => ({
   revision: row.revision,
   activity,
   activity_since: since,
-  held_by: row.lease?.holder.actor ?? null,
+  held_by: holder,
   ...(row.flaw === null ? {} : { flaw: row.flaw }),
 });
 

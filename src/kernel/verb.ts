@@ -160,7 +160,11 @@ export interface Verb {
 }
 
 /** A call whose input is legal. */
-export type PreparedCall = (world: World, payload?: Json) => Promise<Result<VerbResult, VerbRefusal>>;
+export interface PreparedCall {
+  /** What this call does: a verb that writes may only read with some input. */
+  readonly access: Verb['access'];
+  readonly run: (world: World, payload?: Json) => Promise<Result<VerbResult, VerbRefusal>>;
+}
 
 /** What a verb answers, and the sessions that it wrote, or would have if it had not been a repeat. */
 export interface VerbResult {
@@ -237,16 +241,21 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     return ok({ answer: answer.value, sessions: caller.dryRun ? [] : sessionsOf(answer.value) });
   };
 
+  const access = 'writes' in does ? 'writes' : 'maintains' in does ? 'maintains' : 'reads';
+
   const prepare = (input: JsonObject): Result<PreparedCall, Refusal> => {
     const parsed = parse(input);
     if (!parsed.ok) return parsed;
-    return ok(async (world, payload) => {
-      if ('writes' in does && does.isReading?.(parsed.value) !== true)
-        return write(world, does.writes, input, parsed.value, payload);
-      const look = 'writes' in does ? does.orReads : 'reads' in does ? does.reads : does.maintains;
-      if (look === undefined) throw new Error(`${definition.name} reads sometimes, and does not say how`);
-      const answer = await look(world, parsed.value);
-      return answer.ok ? ok({ answer: answer.value, sessions: [] }) : answer;
+    const isWriting = 'writes' in does && does.isReading?.(parsed.value) !== true;
+    return ok({
+      access: access === 'writes' && !isWriting ? 'reads' : access,
+      run: async (world, payload) => {
+        if (isWriting) return write(world, does.writes, input, parsed.value, payload);
+        const look = 'writes' in does ? does.orReads : 'reads' in does ? does.reads : does.maintains;
+        if (look === undefined) throw new Error(`${definition.name} reads sometimes, and does not say how`);
+        const answer = await look(world, parsed.value);
+        return answer.ok ? ok({ answer: answer.value, sessions: [] }) : answer;
+      },
     });
   };
 
@@ -264,7 +273,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     unopened: definition.unopened,
     printsValue: definition.printsValue ?? false,
     keepsCopy: definition.keepsCopy ?? false,
-    access: 'writes' in does ? 'writes' : 'maintains' in does ? 'maintains' : 'reads',
+    access,
     payload: definition.payload,
     text: definition.text,
     live: definition.live,

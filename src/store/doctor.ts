@@ -132,7 +132,7 @@ const importMirrors = async (world: World): Promise<readonly JsonObject[]> => {
     ...world.files,
     exists: (path: string): boolean => !path.endsWith('/data/ocr.db') && world.files.exists(path),
   };
-  const taken = await call.value({ ...world, files });
+  const taken = await call.value.run({ ...world, files });
   return taken.ok
     ? objectsAt(taken.value.answer, 'sessions').filter((one) => textAt(one, 'result') === 'imported')
     : [];

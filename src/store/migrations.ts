@@ -123,3 +123,9 @@ CREATE TABLE lease (
 
 /** The schema version that this program reads and writes. */
 export const schemaVersion = migrations.length;
+
+/** "stin" in ASCII, the application id of a store: tells it from another SQLite file. */
+export const applicationId = 0x7374696e;
+
+/** "stic": a copy of one. What happened after it was made is not known, so it is not gone on with as if nothing had. */
+export const copyId = 0x73746963;

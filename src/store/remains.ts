@@ -35,7 +35,13 @@ export const gatherRemains = (files: StoreFiles, kinds: Kinds): Remains => {
   const paths = [files.path, ...unfinishedRepairs(files.path)];
   const own = paths.map((path) => read(path));
   const size = statSync(files.path, { throwIfNoEntry: false })?.size ?? 0;
-  const hasLog = size === 0 || refuseMissing(files, size) === undefined;
+  /** Why nobody vouches for the end of what lies there; null where it is whole. */
+  const cut =
+    own[0]?.isCopy === true
+      ? 'it was read from a copy'
+      : size === 0 || refuseMissing(files, size) === undefined
+        ? null
+        : 'the log is lost';
   // What was answered is known by its number, where its log is lost.
   const answered = new Map<string, number>();
   for (const { session, seq } of paths.flatMap((path) => readTip(path)))
@@ -58,7 +64,7 @@ export const gatherRemains = (files: StoreFiles, kinds: Kinds): Remains => {
       keepLonger(best, {
         key: session.key,
         events: session.events,
-        flaw: flawOf(session, answered.get(session.key) ?? 0, hasLog),
+        flaw: flawOf(session, answered.get(session.key) ?? 0, cut),
         source: 'store',
       });
     }
@@ -69,7 +75,7 @@ export const gatherRemains = (files: StoreFiles, kinds: Kinds): Remains => {
       const found = foundByKey.get(session.key) ?? [];
       const expected = Math.max(answered.get(session.key) ?? 0, ...found.map(({ row }) => row?.seq ?? 0));
       const flaw =
-        expected === session.events.length && session.certain && hasLog
+        expected === session.events.length && session.certain && cut === null
           ? null
           : `it comes from the copy of ${copy.at}: ${
               expected > session.events.length
@@ -127,10 +133,14 @@ const isBetter = (found: RemainingSession, known: RemainingSession): boolean => 
 };
 
 /** What is not known of a session that was read from damaged pages. */
-const flawOf = ({ certain, lost, row, events }: SalvagedSession, answered: number, hasLog: boolean): string | null => {
+const flawOf = (
+  { certain, lost, row, events }: SalvagedSession,
+  answered: number,
+  cut: string | null,
+): string | null => {
   const known = Math.max(row?.seq ?? 0, answered);
   if (known > events.length) return lostText([[events.length + 1, known]]);
-  if (certain) return hasLog ? null : `whether it had events behind ${events.length} is not known: the log is lost`;
+  if (certain) return cut === null ? null : `whether it had events behind ${events.length} is not known: ${cut}`;
   if (lost !== null) return `the events from ${lost.fromSeq} on are lost (${lost.reason})`;
   return `whether it had events behind ${events.length} is not known: its row is lost`;
 };

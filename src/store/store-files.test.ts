@@ -13,7 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { StoreFailure } from '../kernel/ports.ts';
 import { keepCopy } from './copies.ts';
+import { salvageStore } from './sqlite/salvage/events.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import { copiesFolder, keepStoreId, listCopies, readStoreId, refuseMissing, type StoreFiles } from './store-files.ts';
 
@@ -44,15 +46,20 @@ test('a copy is kept at most once an hour, and of all copies the newest three', 
   await store.close();
 });
 
-test('a copy is a whole store with the id of its own', async (context) => {
+test('a copy holds the whole store with its id, and is not gone on with before a repair has looked at it', async (context) => {
   const folder = folderOf(context);
   const store = openSqliteStore(join(folder, 'stint.db'), new Map(), { create: true });
   await keepCopy(store, join(folder, 'copies'), at('09:00:00'));
   const [copy] = listCopies(join(folder, 'copies'));
   assert.ok(copy !== undefined);
-  const opened = openSqliteStore(copy.path, new Map(), { create: false });
-  assert.equal(opened.identity.id, store.identity.id);
-  await opened.close();
+  assert.throws(
+    () => openSqliteStore(copy.path, new Map(), { create: false }),
+    (error) => error instanceof StoreFailure && error.refusal.code === 'damaged' && error.message.includes('is a copy'),
+  );
+  assert.equal(
+    salvageStore({ database: readFileSync(copy.path), log: new Uint8Array() }).identity.id,
+    store.identity.id,
+  );
   await store.close();
 });
 

@@ -128,7 +128,8 @@ const legalOptions: Readonly<Record<keyof CallOptions, readonly [expected: strin
 /** Why the options of a call are not legal; one that is undefined is not given. */
 const refuseOptions = (call: Partial<CallOptions>): Refusal | undefined => {
   for (const [name, value] of Object.entries(call)) {
-    const [expected, is] = legalOptions[name as keyof CallOptions] ?? ['an option of a call', () => false];
+    const legal = Object.hasOwn(legalOptions, name) ? legalOptions[name as keyof CallOptions] : undefined;
+    const [expected, is] = legal ?? ['an option of a call', () => false];
     if (value !== undefined && !is(value))
       return refuse('usage', `The option ${name} of the call is not legal.`, { expected });
   }

@@ -302,16 +302,16 @@ export const runVerb = async (
     if (damage !== undefined) {
       return err({ ...result.error, refusal: (await import('./care.ts')).unlessLost(refusal, damage) });
     }
-    if (report !== undefined || workplace.isOnServer || !readsRemains(verb, refusal)) return result;
+    if (report !== undefined || workplace.isOnServer || !readsRemains(verb, call, refusal)) return result;
     // The store stays open: closing it would write its log into the damaged file.
     const left = (await import('./care.ts')).remainsOf(workplace, refusal);
     const isEmpty = left.damage?.sessions.length === 0;
-    return isEmpty && verb.access === 'reads' ? result : runVerb(left, verb, call, payload, options);
+    return isEmpty && call.access === 'reads' ? result : runVerb(left, verb, call, payload, options);
   }
   const { answer, sessions } = result.value;
   const looksAfter = store.readOnly === undefined && !caller.dryRun;
   const warnings = looksAfter ? [...(await lookAfterMirrors(world, sessions))] : [];
-  if (damage !== undefined && verb.access === 'reads') warnings.push((await import('./care.ts')).warningOf(damage));
+  if (damage !== undefined && call.access === 'reads') warnings.push((await import('./care.ts')).warningOf(damage));
   if (verb.keepsCopy && !caller.dryRun) {
     const warning = await (await import('./care.ts')).keepCopyOf(workplace);
     if (warning !== undefined) warnings.push(warning);
@@ -335,7 +335,7 @@ const attempt = async (
   payload: Json | undefined,
 ): Promise<Result<VerbResult, VerbRefusal>> => {
   try {
-    return await call(world, payload);
+    return await call.run(world, payload);
   } catch (error) {
     if (error instanceof StoreFailure) return err({ refusal: error.refusal });
     throw error;
@@ -346,8 +346,8 @@ const attempt = async (
  * Whether a verb goes on with what can be read of a store that is refused: where it is damaged, and, for a verb that only
  * reads, where SQLite has no room for what it needs beside a file.
  */
-export const readsRemains = (verb: Verb, refusal: Refusal): boolean =>
-  verb.cares && (refusal.code === 'damaged' || (verb.access === 'reads' && isFull(refusal)));
+export const readsRemains = ({ cares }: Verb, { access }: PreparedCall, refusal: Refusal): boolean =>
+  cares && (refusal.code === 'damaged' || (access === 'reads' && isFull(refusal)));
 
 /** Whether a refusal says that there is no room, which no repair makes. */
 export const isFull = ({ hint }: Refusal): boolean => hint === roomHint;

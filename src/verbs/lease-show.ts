@@ -9,7 +9,7 @@ import { err, ok } from '../lib/result.ts';
 export const leaseShow = defineVerb({
   name: 'lease show',
   summary: 'Who holds the session, and since when?',
-  details: `state is none, active, expired, or stale: not expired, but whoever was named with the claim is proved to be gone, or its clock was ahead and nobody is seen (clock_ahead). alive says what can be seen of the holder from here: alive or dead only on its own machine and where a pid was given, else unknown. refused counts the commands of others that were refused since it was claimed.`,
+  details: `state is none, active, expired, or stale: not expired, but whoever was named with the claim is proved to be gone, or its clock was ahead and nobody is seen (clock_ahead). alive says what can be seen of the holder from here: alive or dead only on its own machine and where a pid was given; where nothing is seen, dead if its process has ended on record, else unknown. refused counts the commands of others that were refused since it was claimed.`,
   examples: ['stint lease show', 'stint lease show --session review:2026-03-17-main --json'],
   input: v.strictObject({ session: sessionField }),
   positionals: ['session'],
@@ -42,7 +42,10 @@ export const leaseShow = defineVerb({
     const state = textAt(answer, 'state');
     if (state === 'none') return `${session}: nobody holds it\nnext: stint lease claim --session ${session}`;
     return fieldLines([
-      [session, `${state}${answer['mine'] === true ? ', yours' : ''}`],
+      [
+        session,
+        `${state}${answer['clock_ahead'] === true ? ', its clock is ahead' : ''}${answer['mine'] === true ? ', yours' : ''}`,
+      ],
       ['holder', textAt(answer, 'holder')],
       ['from', `${textAt(answer, 'user')} on ${textAt(answer, 'host')}, worktree ${textAt(answer, 'worktree')}`],
       ['conversation', textAt(answer, 'agent_session')],

@@ -3,7 +3,7 @@ import { findKind } from '../kernel/address.ts';
 import { objectsAt, table, textAt } from '../kernel/answer.ts';
 import { flag, optionalText } from '../kernel/fields.ts';
 import type { Renewal } from '../kernel/lease.ts';
-import { activityOf, renewalOfRow, rowToJson } from '../kernel/query.ts';
+import { activityOf, heldBy, renewalOfRow, rowToJson } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok } from '../lib/result.ts';
@@ -31,9 +31,14 @@ export const list = defineVerb({
       const renewals = new Map<string, Renewal | undefined>();
       for (const row of rows) if (row.lease !== null) renewals.set(row.key, await renewalOfRow(world.store, row));
       return ok({
-        sessions: rows.map((row) =>
-          rowToJson(row, activityOf(row, running.get(row.key) ?? [], world, renewals.get(row.key))),
-        ),
+        sessions: rows.map((row) => {
+          const renewal = renewals.get(row.key);
+          return rowToJson(
+            row,
+            activityOf(row, running.get(row.key) ?? [], world, renewal),
+            heldBy(row, renewal, world),
+          );
+        }),
         total: rows.length,
         all: input.all === true,
       });
@@ -67,7 +72,7 @@ const stateText = (session: JsonObject): string => {
       ? textAt(session, 'outcome')
       : activity === 'none'
         ? textAt(session, 'status')
-        : activity === 'running' && textAt(session, 'held_by') !== ''
+        : textAt(session, 'held_by') !== ''
           ? `held by ${truncate(textAt(session, 'held_by'), 30)}`
           : textAt(session, 'activity_since') === ''
             ? activity

@@ -11,6 +11,8 @@ import { openStint, type Stint } from '../../src/index.ts';
 import { exploreKind } from '../../src/kernel/explore.ts';
 import type { JsonObject } from '../../src/lib/canonical-json.ts';
 import { isDamagedStore, repairStore } from '../../src/store/repair.ts';
+import { openFileWorkplace, runVerb } from '../../src/surfaces/world.ts';
+import { next as nextVerb } from '../../src/verbs/next.ts';
 import { startProgram } from '../support/processes.ts';
 import { createWorld, listOf, repository, type Printed, type TestWorld } from '../support/world.ts';
 import { defineSheet, verbs } from './sheet/index.ts';
@@ -42,7 +44,11 @@ const handIn = (context: TestContext, world: TestWorld, clock: Clock, actor: str
     refused: async (verb, input = {}, call) => {
       const answer = await run(verb, input, call);
       if (answer.ok) assert.fail(`${verb}: ${JSON.stringify(answer.value)}`);
-      return answer.error.refusal;
+      const { refusal } = answer.error;
+      // What is suggested can be run as it stands.
+      for (const text of [refusal.hint ?? 'stint next', ...(refusal.legal ?? [])])
+        assert.match(text, /^stint (?:next|lease|process|begin|start|beat)\b/, refusal.message);
+      return refusal;
     },
   };
 };
@@ -229,6 +235,26 @@ test('start and beat keep a claim, for whoever claimed it or shows its token, an
   assert.equal((await ana.refused('beat', { step: 'sum' })).code, 'illegal-transition');
 });
 
+test('a sign of life from far ahead keeps no step: it is interrupted, and doctor remarks on the clock as long as it counts', async (context) => {
+  const { ana, bob, clock } = await sheetOf(context, 2);
+  await ana.ask('next', { claim: true, limit: 2, ttl: '10m' });
+  clock.minutes = 9;
+  await ana.ask('beat', { step: 'c-002' });
+  clock.minutes = 7;
+  assert.equal((await bob.ask('doctor')).remarks, undefined, 'clocks may differ by two minutes');
+  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, []);
+  clock.minutes = 6.9;
+  assert.deepEqual((await bob.ask('doctor')).remarks, [
+    {
+      subject: 'sheet:x',
+      remark: 'its newest time 2026-03-17T12:09:00.000Z is ahead of this clock (2026-03-17T12:06:54.000Z)',
+    },
+  ]);
+  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, [{ id: 'c-002', attempt: 1 }]);
+  assert.ok((await eventsOf(bob)).includes('StepInterrupted c-002 1 its clock was ahead'));
+  assert.equal((await bob.ask('doctor')).remarks, undefined);
+});
+
 test('a worker that is gone loses its step at once, one on another machine only by time', async (context) => {
   const { world, ana, bob, clock } = await sheetOf(context, 3);
   const program = await startProgram(context);
@@ -284,6 +310,207 @@ test('the token of a step is enough for its step, whoever holds the session; for
     1,
   );
   assert.equal(listOf((await bob.ask('next', { session: 'x' })).steps).length, 1, 'looking needs no lease');
+});
+
+/** What everybody is told to do next, by each verb that says it. */
+const nextActions = async ({ ask }: Hand): Promise<readonly Printed[]> => {
+  const [status, next] = [await ask('status', { session: 'x' }), await ask('next', { session: 'x' })];
+  return [status.next_action, next.next_action];
+};
+
+test('a worker that is seen alive keeps its step, whatever others have put on record of its process', async (context) => {
+  const { ana, bob } = await sheetOf(context, 3);
+  const alive = { pid: process.pid };
+  const lead = await startProgram(context);
+  const { id: supervisor } = await ana.ask('process start', { kind: 'supervisor', session: 'x', pid: lead.pid });
+  const startInstance = async (more: JsonObject): Promise<string> =>
+    (await ana.ask('process start', { kind: 'instance', parent: supervisor, session: 'x', ...more })).id;
+  const ended = await startInstance(alive);
+  const swept = await startInstance(alive);
+  const unseen = await startInstance({});
+  for (const id of [ended, swept, unseen]) await ana.ask('next', { claim: true }, { process: id });
+  await bob.ask('process end', { id: ended });
+  await lead.kill();
+  const { swept: rows } = await bob.ask('process sweep', { session: 'x' });
+  assert.deepEqual(
+    listOf(rows).map(({ id, status }) => [id, status]),
+    [
+      [supervisor, 'orphaned'],
+      [swept, 'cancelled'],
+      [unseen, 'cancelled'],
+    ],
+  );
+  const answer = await bob.ask('next', { claim: true });
+  assert.deepEqual([answer.interrupted, answer.steps, answer.running], [[], [], 3]);
+  assert.deepEqual((await bob.ask('next')).abandoned, [], 'who was only cancelled has not been heard of');
+  for (const { kind } of await nextActions(bob)) assert.equal(kind, 'wait');
+});
+
+test('where all that is left to do was abandoned, everybody is told to claim it; while its worker lives, to wait', async (context) => {
+  const program = await startProgram(context);
+  const ways = [
+    { because: 'gone', claims: { pid: program.pid }, minutes: 0 },
+    { because: 'expired', claims: { ttl: '10m' }, minutes: 10 },
+  ];
+  for (const { because, claims, minutes } of ways) {
+    const { ana, bob, clock } = await sheetOf(context, 2);
+    await complete(ana, await claim(ana));
+    const left = await claim(ana, claims);
+    const waits = await nextActions(bob);
+    assert.deepEqual(
+      waits.map(({ kind, command }) => [kind, command]),
+      waits.map(() => ['wait', 'stint next --session sheet:x']),
+      because,
+    );
+    assert.deepEqual((await bob.ask('next')).abandoned, []);
+    await program.kill();
+    clock.minutes = minutes;
+    const claimIt = {
+      kind: 'claim',
+      text: 'Claim: 1 step was left by whoever had it.',
+      command: 'stint next --claim --session sheet:x',
+    };
+    assert.deepEqual(await nextActions(bob), [claimIt, claimIt], because);
+    const { abandoned, abandoned_total: total } = await bob.ask('next');
+    assert.deepEqual([abandoned, total], [[{ id: left.id, attempt: 1, because }], 1]);
+    assert.equal((await claim(bob)).attempt, 2, 'and that hands it out');
+    assert.deepEqual((await bob.ask('next')).abandoned, []);
+  }
+});
+
+test('a clock that is behind takes no step from a worker that is seen alive; where nobody is seen, the record says why', async (context) => {
+  const { world, ana, clock } = await sheetOf(context, 3);
+  const behind: Clock = { minutes: -3 };
+  const bob = handIn(context, world, behind, 'bob', 3);
+  const seen = await claim(ana, { pid: process.pid });
+  const unseen = await claim(ana);
+  behind.minutes = -2;
+  assert.deepEqual((await bob.ask('next')).abandoned, [], 'two minutes are nothing');
+  behind.minutes = -3;
+  const left = [{ id: unseen.id, attempt: 1, because: 'its clock was ahead' }];
+  assert.deepEqual((await bob.ask('next')).abandoned, left);
+  await bob.ask('lease claim');
+  clock.minutes = -5;
+  for (const verb of ['start', 'beat']) {
+    const { expires_at: until } = await ana.ask(verb, { step: seen.id, session: 'x' });
+    assert.equal(until, '2026-03-17T12:25:00.000Z', 'whose own clock went back goes on, also next to a lease');
+  }
+  const { interrupted, steps } = await bob.ask('next', { claim: true, limit: 9 });
+  assert.deepEqual(interrupted, [{ id: unseen.id, attempt: 1 }]);
+  assert.deepEqual(
+    listOf(steps).map(({ id, attempt }) => [id, attempt]),
+    [
+      [unseen.id, 2],
+      ['c-003', 1],
+    ],
+  );
+  assert.ok((await eventsOf(bob)).includes(`StepInterrupted ${unseen.id} 1 its clock was ahead`));
+  await bob.ask('lease release');
+  await complete(ana, seen);
+});
+
+test('a step whose claim has expired is no authority next to a lease of somebody else; without one its worker goes on, unless somebody else has it', async (context) => {
+  const { ana, bob, clock } = await sheetOf(context, 4);
+  const eve = await claim(bob, { ttl: '10m' });
+  const step = await claim(bob, { ttl: '10m' });
+  const { token: lease } = await ana.ask('lease claim', { session: 'x', ttl: '1h' });
+  const session = { session: 'x' };
+  const speaks = ({ id, attempt, token }: Printed) =>
+    ['start', 'beat', 'complete-step'].map((verb) => [verb, { step: id, attempt, token, ...session }] as const);
+  const older = { leaseToken: Number(lease) - 1 };
+  for (const [verb, input] of speaks(step)) assert.equal((await bob.refused(verb, input, older)).code, 'lease', verb);
+  clock.minutes = 10;
+  for (const [verb, input] of speaks(step)) {
+    const refusal = await bob.refused(verb, input);
+    assert.deepEqual([refusal.code, refusal.lease?.holder], ['lease', 'ana'], verb);
+    assert.match(refusal.message, /^sheet:x is held by ana on desk /, verb);
+  }
+  // The token of the lease, or its holder, is authority enough.
+  await bob.ask('beat', { step: step.id, ttl: '10s', ...session }, { leaseToken: Number(lease) });
+  clock.minutes = 20;
+  assert.equal((await bob.refused('beat', { step: step.id, ...session })).code, 'lease');
+  await ana.ask('lease release', session);
+  for (const [verb, input] of speaks(step)) await bob.ask(verb, input);
+  assert.equal(listOf((await ana.ask('next', { claim: true })).interrupted)[0].id, eve.id);
+  for (const [verb, input] of speaks(eve))
+    assert.ok(['lease', 'illegal-transition'].includes((await bob.refused(verb, input)).code), verb);
+});
+
+test('a worker that says who it is keeps its step from a claimer that had looked before', async (context) => {
+  const { world, ana } = await sheetOf(context, 2);
+  const starter = await startProgram(context);
+  const step = await claim(ana, { pid: starter.pid });
+  await starter.kill();
+  const opened = openFileWorkplace(
+    {
+      cwd: world.project,
+      store: undefined,
+      kinds: [defineSheet(2)],
+      host: 'desk',
+      now: () => '2026-03-17T12:00:00.000Z',
+    },
+    'make',
+  );
+  assert.ok(opened.ok);
+  const { store } = opened.value;
+  context.after(async () => store.close());
+  const prepared = nextVerb.prepare({ claim: true });
+  assert.ok(prepared.ok);
+  let saidBefore = 0;
+  const commit: typeof store.commit = async (request) => {
+    // What the claimer does is planned by now, and its transaction not begun.
+    await ana.ask('start', { step: step.id, token: step.token, pid: process.pid });
+    saidBefore += 1;
+    return store.commit(request);
+  };
+  const workplace = { ...opened.value, store: { ...store, commit } };
+  const claimed = await runVerb(workplace, nextVerb, prepared.value, undefined, { actor: 'bob' });
+  assert.ok(claimed.ok);
+  assert.equal(saidBefore, 1);
+  const { interrupted, steps } = claimed.value.answer;
+  assert.deepEqual([interrupted, listOf(steps).map(({ id }) => id)], [[], ['c-002']]);
+  await complete(ana, step);
+});
+
+test('a process of another session is no sign of who works on a step here', async (context) => {
+  const { ana } = await sheetOf(context, 2);
+  const step = await claim(ana);
+  await ana.ask('begin', { kind: 'sheet', name: 'y', branch: 'other' });
+  const { id } = await ana.ask('process start', { kind: 'instance', session: 'y' });
+  const calls = [
+    ['next', { claim: true, session: 'x' }],
+    ['start', { step: step.id, session: 'x' }],
+    ['lease claim', { session: 'x' }],
+  ] as const;
+  for (const [verb, input] of calls)
+    assert.deepEqual(
+      await ana.refused(verb, input, { process: id }),
+      {
+        code: 'usage',
+        message: `The process ${id} works on sheet:y, not on sheet:x.`,
+        expected: 'a process of the session that is claimed, or none (--process, STINT_PROCESS)',
+        hint: 'stint process list --session sheet:x',
+        retryable: false,
+      },
+      verb,
+    );
+});
+
+test('a closed session lists no steps, ready or abandoned', async (context) => {
+  const { ana, clock } = await sheetOf(context, 3);
+  await claim(ana, { ttl: '10s' });
+  await ana.ask('finish', { abort: true });
+  clock.minutes = 1;
+  const {
+    steps,
+    total,
+    abandoned,
+    abandoned_total: left,
+    next_action: action,
+  } = await ana.ask('next', {
+    session: 'x',
+  });
+  assert.deepEqual([steps, total, abandoned, left, action.kind], [[], 0, [], 0, 'reopen']);
 });
 
 test('a dry run hands nothing out, and a request that comes again is answered with what was handed out first', async (context) => {

@@ -44,6 +44,14 @@ export const settle = (world: TestWorld): void => {
   assert.equal(status, 0);
 };
 
+/** A verb with a limit on the size of files, in blocks of 512 bytes or a KiB, as the shell counts. */
+export const runLimited = (world: TestWorld, blocks: number, ...args: readonly string[]) =>
+  spawnSync('bash', ['-c', `ulimit -f ${blocks}; exec "$@"`, 'bash', process.execPath, command, ...args], {
+    cwd: world.project,
+    env: world.env,
+    encoding: 'utf8',
+  });
+
 const nameOf = (index: number): string => `s-${String(index).padStart(2, '0')}`;
 
 /** How many sessions the store has that is damaged. */

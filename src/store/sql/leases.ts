@@ -1,5 +1,5 @@
 import { isRenewal, type Renewal } from '../../kernel/lease.ts';
-import { number, numberOrNull, text, textOrNull } from './values.ts';
+import { number, text, textOrNull } from './values.ts';
 import { all, get, run, type Work } from './work.ts';
 
 /** What is kept of leases beside the log: renewals, and how many writes were refused. */
@@ -52,12 +52,15 @@ export function* changeRenewal(session: string, step: string, renewal: Renewal |
   );
 }
 
+/** The count of a row under a token. Nothing depends on it: what was damaged counts as none. */
+const countUnder = (token: string): string =>
+  `CASE WHEN lease.refused_token = ${token} AND lease.refused BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER - 1} THEN lease.refused ELSE 0 END`;
+
 /** Counts a write that was refused under a claim; another claim begins anew. */
 export const countRefusal = (session: string, token: number, at: string): Work<void> =>
   run(
     `INSERT INTO lease (session, step, token, refused, refused_token, refused_at) VALUES (?, '', ?, 1, ?, ?)
-     ON CONFLICT (session, step) DO UPDATE SET
-       refused = CASE WHEN lease.refused_token = excluded.refused_token THEN lease.refused ELSE 0 END + 1,
+     ON CONFLICT (session, step) DO UPDATE SET refused = ${countUnder('excluded.refused_token')} + 1,
        refused_token = excluded.refused_token, refused_at = excluded.refused_at`,
     session,
     token,
@@ -71,10 +74,10 @@ export function* selectRefusals(
   token: number,
 ): Work<{ readonly count: number; readonly at: string | null }> {
   const row = yield* get(
-    `SELECT refused, refused_token, refused_at FROM lease WHERE session = ? AND step = ''`,
+    `SELECT ${countUnder('?')} AS refused, refused_at FROM lease WHERE session = ? AND step = ''`,
+    token,
     session,
   );
-  return row === undefined || numberOrNull(row, 'refused_token') !== token
-    ? { count: 0, at: null }
-    : { count: number(row, 'refused'), at: textOrNull(row, 'refused_at') };
+  const count = row === undefined ? 0 : number(row, 'refused');
+  return { count, at: row === undefined || count === 0 ? null : textOrNull(row, 'refused_at') };
 }

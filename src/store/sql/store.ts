@@ -69,12 +69,18 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
     },
     processes: async (filter) => backend.ask(() => selectProcesses(filter)),
     renewals: async (key) => backend.ask(() => selectRenewals(key)),
-    countRefusal: async (key, at) =>
-      backend.write(onlyThis(key), function* count() {
-        const token = (yield* loadCommon(kindOf(kinds, key), key))?.session.common.token ?? 0;
-        if (token > 0) yield* countRefusal(key, token, at);
-        return { commit: token > 0, value: undefined };
-      }),
+    countRefusal: async (key, at) => {
+      try {
+        await backend.write(onlyThis(key), function* count() {
+          const token = (yield* loadCommon(kindOf(kinds, key), key))?.session.common.token ?? 0;
+          if (token > 0) yield* countRefusal(key, token, at);
+          return { commit: token > 0, value: undefined };
+        });
+      } catch (error) {
+        // It costs the count, not the refusal that was to be counted.
+        if (!(error instanceof StoreFailure)) throw error;
+      }
+    },
     refusals: async (key) =>
       backend.ask(function* refusals() {
         const token = (yield* loadCommon(kindOf(kinds, key), key))?.session.common.token ?? 0;

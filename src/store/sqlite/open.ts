@@ -17,7 +17,7 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { fileProblem } from '../../lib/atomic-file.ts';
 import { randomHex } from '../../lib/id.ts';
 import { repairHint } from '../hints.ts';
-import { migrations, schemaVersion } from '../migrations.ts';
+import { applicationId, copyId, migrations, schemaVersion } from '../migrations.ts';
 import { openDatabase, refuseDamaged, refuseReadOnly, sleep, type Database } from './database.ts';
 import { refuseFileSystem, systemMounts, type MountTable } from './file-system.ts';
 import { copyKept, readStart } from './kept-files.ts';
@@ -33,9 +33,6 @@ export interface OpenedFile {
   /** Whether its schema was brought up to date now, so that its rows are of an older shape. */
   readonly isRaised?: boolean;
 }
-
-/** "stin" in ASCII: tells a store of ours from another SQLite file. */
-const applicationId = 0x7374696e;
 
 /** How a store file is opened. */
 export interface FileOptions {
@@ -101,6 +98,13 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
   const version = versionOf(database);
   checkLog(database);
   // From here on it is left open where it cannot be used: closing it could write the log into the file, and take it away.
+  if (markOf(database) === copyId) {
+    throw new StoreFailure(
+      refuse('damaged', `The store ${path} is a copy: what happened after it was made is not in it.`, {
+        hint: repairHint,
+      }),
+    );
+  }
   if (!isOurs(database, version)) {
     throw new StoreFailure(
       refuse('damaged', `${path} is a database, but no store of stint.`, {
@@ -298,8 +302,9 @@ const mayWrite = (path: string): boolean => {
 const isOurs = (database: Database, version: number): boolean =>
   version >= 0 && (isMarked(database) || isEmpty(database) || isMarked(database));
 
-const isMarked = (database: Database): boolean =>
-  Number(database.get('PRAGMA application_id')?.['application_id']) === applicationId;
+const isMarked = (database: Database): boolean => markOf(database) === applicationId;
+
+const markOf = (database: Database): number => Number(database.get('PRAGMA application_id')?.['application_id']);
 
 const isEmpty = (database: Database): boolean => database.get('SELECT 1 FROM sqlite_master') === undefined;
 

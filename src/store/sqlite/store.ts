@@ -2,6 +2,7 @@ import type { Kinds } from '../../kernel/kind.ts';
 import type { Finding, Store } from '../../kernel/ports.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import { repairHint } from '../hints.ts';
+import { copyId } from '../migrations.ts';
 import type { Backend } from '../sql/backend.ts';
 import { raiseRows } from '../sql/rebuild.ts';
 import { createStore } from '../sql/store.ts';
@@ -39,9 +40,9 @@ export const createSqliteStore = (
     check: () => checkFile(name),
     copyTo: async (target) => {
       database.run('VACUUM INTO ?', target);
-      // What is put back by hand is to be a store like any other: the mode is part of the file.
+      // What is put back by hand is to be a store like any other, and to say that it is a copy: both are part of the file.
       const copy = openDatabase(target, { readOnly: false });
-      copy.exec('PRAGMA journal_mode = WAL');
+      copy.exec(`PRAGMA journal_mode = WAL; PRAGMA application_id = ${copyId}`);
       copy.close();
       return true;
     },

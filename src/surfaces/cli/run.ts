@@ -1,7 +1,7 @@
 import { objectsAt, textAt } from '../../kernel/answer.ts';
 import type { Kind } from '../../kernel/kind.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
-import type { Verb, VerbRefusal } from '../../kernel/verb.ts';
+import type { PreparedCall, Verb, VerbRefusal } from '../../kernel/verb.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
@@ -103,7 +103,7 @@ const runLine = async (
 ): Promise<Result<{ readonly answer: JsonObject; readonly warnings: readonly string[] }, VerbRefusal>> => {
   const call = verb.prepare(input);
   if (!call.ok) return err({ refusal: call.error });
-  const illegal = checkCall(surroundings, verb, flags);
+  const illegal = checkCall(surroundings, call.value, flags);
   if (illegal !== undefined) return err({ refusal: illegal });
   if (surroundings.cwd === undefined) return err({ refusal: refuseNowhere() });
   const json = payload === undefined ? undefined : await (await import('./payload.ts')).readPayload(payload);
@@ -139,11 +139,11 @@ const runLine = async (
   const opened = await openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named', open);
   // What is left of a damaged store can be read.
   const left =
-    opened.ok || !readsRemains(verb, opened.error)
+    opened.ok || !readsRemains(verb, call.value, opened.error)
       ? opened
       : (await import('../care.ts')).openRemains(location, opened.error);
   // Where nothing is left there is nothing to read: only who looks after the store goes on.
-  const isEmpty = left.ok && left.value.damage?.sessions.length === 0 && verb.access === 'reads';
+  const isEmpty = left.ok && left.value.damage?.sessions.length === 0 && call.value.access === 'reads';
   const workplace = isEmpty ? opened : left;
   if (!workplace.ok) {
     const { error } = workplace;
@@ -232,7 +232,7 @@ const tokenIn = (env: Surroundings['env']): number | undefined => {
 
 const checkCall = (
   { env }: Surroundings,
-  { access }: Verb,
+  { access }: PreparedCall,
   { requestId, actor, leaseToken }: CommandLine['flags'],
 ): Refusal | undefined => {
   const now = filled(env['STINT_NOW']);

@@ -329,6 +329,7 @@ test('nothing comes of nothing', () => {
     requests: [],
     mirrors: [],
     log: { frames: 0, recoveredFrames: 0, committedFrames: 0, broken: false, lastOnly: false },
+    isCopy: false,
   });
 });
 

@@ -2,6 +2,7 @@
 import { genesis, hashEvent, type StoredEvent } from '../../../kernel/event.ts';
 import type { MirrorRecord, StoredRequest } from '../../../kernel/ports.ts';
 import type { JsonObject } from '../../../lib/canonical-json.ts';
+import { copyId } from '../../migrations.ts';
 import { isUndamaged, parseLease, type StoredSession } from '../../rows.ts';
 import { addressProblem } from '../../../lib/name.ts';
 import { indexRecords, leafRecords, readPages, type LeafRecord, type Pages, type Value } from './pages.ts';
@@ -20,6 +21,8 @@ export interface Salvaged {
   /** In the order in which they were recorded. Nothing proves them. */
   readonly mirrors: readonly SalvagedMirror[];
   readonly log: LogState;
+  /** Whether it says that it is a copy. */
+  readonly isCopy: boolean;
 }
 
 /** What could be read of a session. */
@@ -68,8 +71,13 @@ export const salvageStore = (files: { readonly database: Uint8Array; readonly lo
     requests: [...found.requestById.values()],
     mirrors: [...found.mirrorById].toSorted(([a], [b]) => a - b).map(([, mirror]) => mirror),
     log: pages.log.state,
+    isCopy: isCopy(files.database),
   };
 };
+
+/** Whether a file says that it is a copy: its application id (https://www.sqlite.org/fileformat2.html, 1.3.9), at byte 68. */
+const isCopy = ({ buffer, byteOffset, byteLength }: Uint8Array): boolean =>
+  byteLength >= 72 && new DataView(buffer, byteOffset).getUint32(68) === copyId;
 
 /** The sessions of which the index of events holds at least two entries: a key, a seq, a rowid. */
 const namedInIndexes = (pages: Pages): readonly string[] => {
