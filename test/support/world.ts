@@ -130,6 +130,15 @@ export const createWorld = (
   return world;
 };
 
+/**
+ * The server on which the worlds of a test keep their stores, each as a project of its own: with STINT_TEST_WORLDS the same
+ * tests say what verbs do there. Without it they are files, as usual.
+ */
+const serverOf = (root: string): Readonly<Record<string, string>> => {
+  const server = process.env['STINT_TEST_WORLDS'];
+  return server === undefined ? {} : { STINT_STORE: server, STINT_PROJECT: `w-${root.slice(-6).toLowerCase()}` };
+};
+
 const worldAt = (root: string, project: string, changes: Changes): TestWorld => {
   const cwd = changes.cwd ?? project;
   const temporary = join(root, 'tmp');
@@ -141,6 +150,7 @@ const worldAt = (root: string, project: string, changes: Changes): TestWorld => 
     USER: 'ana',
     STINT_HOST: 'desk',
     STINT_NOW: changes.now ?? noon,
+    ...serverOf(root),
     TZ: 'UTC',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_CONFIG_NOSYSTEM: '1',
