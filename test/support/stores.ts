@@ -1,6 +1,6 @@
 /** A look at a store from outside: its files, its rows, who locks it. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -14,10 +14,21 @@ import {
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { outcomeOfChild, type Printed, type TestWorld } from './world.ts';
+import { isOnServer, outcomeOfChild, type Printed, type TestWorld } from './world.ts';
 
 /** Every row of every table. The files are copied before they are opened, so that looking changes nothing. */
-export const dumpStore = (world: TestWorld, folder = world.path('.stint')): Record<string, readonly Printed[]> => {
+export const dumpStore = (world: TestWorld, folder?: string): Record<string, readonly Printed[]> =>
+  isOnServer && folder === undefined ? dumpServer(world) : dumpFile(world, folder ?? world.path('.stint'));
+
+const dumpServer = ({ env }: TestWorld): Record<string, readonly Printed[]> => {
+  const program = join(import.meta.dirname, 'dump-server.ts');
+  const args = [program, env['STINT_STORE'] ?? '', `stint_${env['STINT_PROJECT']}`];
+  const child = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 256 * 1024 * 1024 });
+  assert.equal(child.status, 0, child.stderr);
+  return JSON.parse(child.stdout);
+};
+
+const dumpFile = (world: TestWorld, folder: string): Record<string, readonly Printed[]> => {
   const copy = mkdtempSync(join(world.root, 'copy-'));
   try {
     for (const name of ['stint.db', 'stint.db-wal'])
