@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openStint, type Stint } from '../../src/index.ts';
+import { openStint, type Stint } from '../../src/postgres.ts';
 import { exploreKind } from '../../src/kernel/explore.ts';
 import type { JsonObject } from '../../src/lib/canonical-json.ts';
 import { isDamagedStore, repairStore } from '../../src/store/repair.ts';
 import { openFileWorkplace, runVerb } from '../../src/surfaces/world.ts';
 import { next as nextVerb } from '../../src/verbs/next.ts';
 import { startProgram } from '../support/processes.ts';
-import { createWorld, listOf, repository, type Printed, type TestWorld } from '../support/world.ts';
+import { createWorld, fileOnly, listOf, repository, storeIn, type Printed, type TestWorld } from '../support/world.ts';
 import { defineSheet, verbs } from './sheet/index.ts';
 
 /** Somebody who works on a sheet at a time. */
@@ -31,10 +31,17 @@ interface Clock {
 
 const handIn = (context: TestContext, world: TestWorld, clock: Clock, actor: string, columns: number): Hand => {
   const now = (): string => new Date(Date.parse('2026-03-17T12:00:00Z') + clock.minutes * 60_000).toISOString();
-  const opened = openStint({ cwd: world.project, actor, host: 'desk', kinds: [defineSheet(columns)], verbs, now });
-  assert.ok(opened.ok);
-  context.after(opened.value.close);
-  const run = opened.value.run;
+  const kinds = [defineSheet(columns)];
+  const opening = openStint({ cwd: world.project, actor, host: 'desk', kinds, verbs, now, ...storeIn(world.env) });
+  context.after(async () => {
+    const opened = await opening;
+    if (opened.ok) await opened.value.close();
+  });
+  const run: Stint['run'] = async (...call) => {
+    const opened = await opening;
+    if (!opened.ok) assert.fail(opened.error.message);
+    return opened.value.run(...call);
+  };
   return {
     ask: async (verb, input = {}, call) => {
       const answer = await run(verb, input, call);
@@ -261,7 +268,8 @@ test('a worker that is gone loses its step at once, one on another machine only 
   const held = await claim(ana, { pid: program.pid });
   assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, []);
   await program.kill();
-  const there = openStint({
+  const there = await openStint({
+    ...storeIn(world.env),
     cwd: world.project,
     actor: 'eve',
     host: 'elsewhere',
@@ -536,35 +544,39 @@ test('a store that is made anew hands out no older token, and keeps what was ren
   assert.ok(other?.data.token > step.token, 'not even by a clock that went back');
 });
 
-test('a store that was made anew from an older copy takes no result of an attempt from before', async (context) => {
-  const { world, ana, bob, clock } = await sheetOf(context, 2);
-  const path = world.path('.stint/stint.db');
-  const id = readFileSync(world.path('.git/stint-id'), 'utf8').trim();
-  const held = await claim(ana, { ttl: '10m' });
-  mkdirSync(world.path('copies', id), { recursive: true });
-  const copied = new DatabaseSync(path);
-  copied.exec(`VACUUM INTO '${world.path('copies', id, '2026-03-17T120000Z.db')}'`);
-  clock.minutes = 11;
-  const lost = await claim(bob);
-  assert.deepEqual([lost.id, lost.attempt], ['c-002', 1], 'the first one is in doubt');
-  for (const file of ['stint.db', 'stint.db-wal', 'stint.db-shm']) rmSync(world.path('.stint', file));
+test(
+  'a store that was made anew from an older copy takes no result of an attempt from before',
+  { skip: fileOnly },
+  async (context) => {
+    const { world, ana, bob, clock } = await sheetOf(context, 2);
+    const path = world.path('.stint/stint.db');
+    const id = readFileSync(world.path('.git/stint-id'), 'utf8').trim();
+    const held = await claim(ana, { ttl: '10m' });
+    mkdirSync(world.path('copies', id), { recursive: true });
+    const copied = new DatabaseSync(path);
+    copied.exec(`VACUUM INTO '${world.path('copies', id, '2026-03-17T120000Z.db')}'`);
+    clock.minutes = 11;
+    const lost = await claim(bob);
+    assert.deepEqual([lost.id, lost.attempt], ['c-002', 1], 'the first one is in doubt');
+    for (const file of ['stint.db', 'stint.db-wal', 'stint.db-shm']) rmSync(world.path('.stint', file));
 
-  const files = { path, idFile: world.path('.git/stint-id'), copies: world.path('copies'), traces: () => [] };
-  const kinds = new Map([['sheet', defineSheet(2)]]);
-  assert.ok(repairStore(files, kinds, '2026-03-17T12:12:00.000Z', () => isDamagedStore(files, kinds)) !== undefined);
-  clock.minutes = 13;
-  const eve = handIn(context, world, clock, 'ana', 2);
-  for (const step of [held, lost]) {
-    const { id: name, attempt, token } = step;
-    assert.equal((await eve.refused('complete-step', { step: name, attempt, token })).code, 'lease');
-    assert.equal((await eve.refused('beat', { step: name, attempt, token })).code, 'illegal-transition');
-  }
-  assert.deepEqual(await eventsOf(eve), ['StepClaimed c-001 1', 'StepInterrupted c-001 1 salvaged']);
-  const again = await claim(eve);
-  assert.deepEqual([again.id, again.attempt], ['c-002', 1]);
-  assert.ok(again.token > lost.token, 'tokens grow also over what is lost');
-  copied.close();
-});
+    const files = { path, idFile: world.path('.git/stint-id'), copies: world.path('copies'), traces: () => [] };
+    const kinds = new Map([['sheet', defineSheet(2)]]);
+    assert.ok(repairStore(files, kinds, '2026-03-17T12:12:00.000Z', () => isDamagedStore(files, kinds)) !== undefined);
+    clock.minutes = 13;
+    const eve = handIn(context, world, clock, 'ana', 2);
+    for (const step of [held, lost]) {
+      const { id: name, attempt, token } = step;
+      assert.equal((await eve.refused('complete-step', { step: name, attempt, token })).code, 'lease');
+      assert.equal((await eve.refused('beat', { step: name, attempt, token })).code, 'illegal-transition');
+    }
+    assert.deepEqual(await eventsOf(eve), ['StepClaimed c-001 1', 'StepInterrupted c-001 1 salvaged']);
+    const again = await claim(eve);
+    assert.deepEqual([again.id, again.attempt], ['c-002', 1]);
+    assert.ok(again.token > lost.token, 'tokens grow also over what is lost');
+    copied.close();
+  },
+);
 
 test('8 workers on 200 steps, two of them killed: each step is completed once, and every attempt that was lost is on record', async (context) => {
   const world = createWorld(context);
@@ -577,7 +589,7 @@ test('8 workers on 200 steps, two of them killed: each step is completed once, a
     spawn(
       process.execPath,
       [join(repository, 'test/support/sheet-worker.ts'), world.project, String(columns), effects, `worker-${index}`],
-      { stdio: ['ignore', 'inherit', 'inherit'] },
+      { env: world.env, stdio: ['ignore', 'inherit', 'inherit'] },
     ),
   );
   const ends = workers.map(async (worker) => once(worker, 'exit'));

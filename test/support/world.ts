@@ -147,6 +147,15 @@ const copyOnServer = (from: TestWorld, to: TestWorld): void => {
 const server = process.env['STINT_TEST_WORLDS'];
 export const isOnServer = server !== undefined;
 
+/** The store that an environment names, as the library takes it. */
+export const storeIn = ({
+  STINT_STORE: store,
+  STINT_PROJECT: project,
+}: Readonly<Record<string, string | undefined>>): { readonly store?: string; readonly project?: string } => ({
+  ...(store === undefined ? {} : { store }),
+  ...(project === undefined ? {} : { project }),
+});
+
 /** What the store of a world is called. */
 export const storeOf = ({ env }: TestWorld, file = 'ROOT/project/.stint/stint.db'): string =>
   server === undefined
