@@ -24,7 +24,7 @@ export const openServer = async (
   let opened: ServerStore | undefined;
   try {
     opened = await openOnce(address.value.url, project, async () =>
-      openPostgresStore(address.value, kinds, { create: missing === 'make' }),
+      openPostgresStore(address.value, kinds, { create: missing === 'make', patience: surveyed.patience }),
     );
   } catch (error) {
     if (error instanceof StoreFailure) return err(error.refusal);

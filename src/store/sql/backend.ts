@@ -30,12 +30,12 @@ export interface Backend {
   readonly snapshot: <Value>(work: () => Work<Value>) => Promise<Value>;
   /**
    * One transaction under its locks; rolled back unless it says `commit`, and when it throws. It may be done again from its
-   * start. Where its end is not known because the connection was lost, `wasDone` tells under the same locks.
+   * start. Where its end is not known because the connection was lost, `wasDone` tells of what it made, under the same locks.
    */
   readonly write: <Value>(
     locks: Locks,
     work: () => Work<Transaction<Value>>,
-    wasDone?: () => Work<boolean>,
+    wasDone?: (made: Value) => Work<boolean>,
   ) => Promise<Value>;
   /** The same, but undefined, without waiting, where somebody else holds one of the locks. */
   readonly writeAtOnce: <Value>(locks: Locks, work: () => Work<Transaction<Value>>) => Promise<Value | undefined>;
