@@ -9,9 +9,11 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+import { after, before, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { randomHex } from '../../src/lib/id.ts';
+import type { Printed } from './world.ts';
 
 /** A server that runs. */
 export interface TestServer {
@@ -93,6 +95,28 @@ export const startServer = async ({ fsync = false } = {}): Promise<TestServer> =
   };
 };
 
+/** The server of a file of tests: the one that STINT_TEST_PG names, else one that is there as long as they run. */
+export const useServer = (): { readonly url: string } => {
+  const given = process.env['STINT_TEST_PG'];
+  let server: TestServer | undefined;
+  before(async () => {
+    if (given === undefined) server = await startServer();
+  });
+  after(async () => server?.remove());
+  return {
+    get url() {
+      return given ?? server?.url ?? '';
+    },
+  };
+};
+
+/** An empty database for a test; answers its address. */
+export const useDatabase = async (context: TestContext, server: { readonly url: string }): Promise<string> => {
+  const { url, drop } = await makeDatabase(server.url);
+  context.after(drop);
+  return url;
+};
+
 /** An empty database on a server, and its end. */
 export const makeDatabase = async (
   url: string,
@@ -102,6 +126,18 @@ export const makeDatabase = async (
   const address = new URL(url);
   address.pathname = `/${name}`;
   return { url: address.href, drop: async () => administer(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+};
+
+/** Asks something by hand; answers the rows. */
+export const askServer = async (url: string, statement: string): Promise<readonly Printed[]> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query(statement);
+    return rows;
+  } finally {
+    await client.end();
+  }
 };
 
 /** Does something by hand. */

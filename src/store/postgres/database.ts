@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { sha256 } from '../../lib/sha256.ts';
-import type { Locks, Transaction } from '../sql/backend.ts';
+import type { Doubt, Locks, Transaction } from '../sql/backend.ts';
 import type { Row, Work } from '../sql/work.ts';
 import type { Address } from './address.ts';
 import { asFailure, codeOf, isConnectionLost, isPassing } from './failures.ts';
@@ -12,11 +12,7 @@ import { asFailure, codeOf, isConnectionLost, isPassing } from './failures.ts';
 export interface Database {
   /** Reads that see one state. */
   readonly snapshot: <Value>(work: () => Work<Value>) => Promise<Value>;
-  readonly write: <Value>(
-    locks: Locks,
-    work: () => Work<Transaction<Value>>,
-    wasDone?: (made: Value) => Work<boolean>,
-  ) => Promise<Value>;
+  readonly write: <Value>(locks: Locks, work: () => Work<Transaction<Value>>, doubt?: Doubt<Value>) => Promise<Value>;
   readonly writeAtOnce: <Value>(locks: Locks, work: () => Work<Transaction<Value>>) => Promise<Value | undefined>;
   /** By how many milliseconds the clock of the server is ahead of this machine's, as it was seen last. */
   readonly ahead: () => number;
@@ -106,7 +102,7 @@ export const openDatabase = async (
     locks: string,
     left: number,
     body: (client: PoolClient) => Promise<Transaction<Value>>,
-    doubt: { readonly begins: (made: Transaction<Value>) => void; readonly ends: () => void } = noDoubt,
+    commits: { readonly begins: (made: Transaction<Value>) => void; readonly ends: () => void } = notedByNobody,
   ): Promise<Value> => {
     const client = await heard(pool.connect());
     let isClean = false;
@@ -114,11 +110,11 @@ export const openDatabase = async (
       await begin(client, mode, locks, left);
       const made = await body(client);
       if (made.commit) {
-        doubt.begins(made);
+        commits.begins(made);
         try {
           assertCommitted(await ask(client, 'COMMIT', patience / 2));
         } catch (error) {
-          if (!isConnectionLost(causeOf(error))) doubt.ends();
+          if (!isConnectionLost(causeOf(error))) commits.ends();
           throw error;
         }
       } else await ask(client, 'ROLLBACK', patience / 2);
@@ -156,6 +152,7 @@ export const openDatabase = async (
   const patiently = async <Value>(
     action: (left: number) => Promise<Value>,
     isInDoubt: () => boolean = () => false,
+    isRepeatable = true,
   ): Promise<Value> => {
     let deadline = performance.now() + patience;
     let wasInDoubt = false;
@@ -169,7 +166,7 @@ export const openDatabase = async (
           deadline = Math.max(deadline, performance.now() + patience / 2);
         }
         if (!isPassing(error.cause) || performance.now() > deadline)
-          throw isInDoubt() ? new StoreFailure(refuseDoubtful(shown), error.cause) : error;
+          throw isInDoubt() ? new StoreFailure(refuseDoubtful(shown, isRepeatable), error.cause) : error;
         await pause(Math.random() * Math.min(1000, 10 * 2 ** tries));
       }
     }
@@ -183,11 +180,7 @@ export const openDatabase = async (
           value: await perform(client, work()),
         })),
       ),
-    write: async <Value>(
-      locks: Locks,
-      work: () => Work<Transaction<Value>>,
-      wasDone?: (made: Value) => Work<boolean>,
-    ): Promise<Value> => {
+    write: async <Value>(locks: Locks, work: () => Work<Transaction<Value>>, doubt?: Doubt<Value>): Promise<Value> => {
       /** What is being committed: as long as nothing was heard of it, nobody knows whether it was. */
       let doubtful: Transaction<Value> | undefined;
       return patiently(
@@ -198,7 +191,11 @@ export const openDatabase = async (
             left,
             async (client) => {
               // Under the same locks whoever was lost has ended, one way or the other.
-              if (doubtful !== undefined && wasDone !== undefined && (await perform(client, wasDone(doubtful.value))))
+              if (
+                doubtful !== undefined &&
+                doubt !== undefined &&
+                (await perform(client, doubt.wasDone(doubtful.value)))
+              )
                 return { commit: false, value: doubtful.value };
               doubtful = undefined;
               return perform(client, work());
@@ -213,6 +210,7 @@ export const openDatabase = async (
             },
           ),
         () => doubtful !== undefined,
+        doubt?.isRepeatable,
       );
     },
     writeAtOnce: async (locks, work) => {
@@ -239,7 +237,7 @@ const queryWithin = async (wait: number, client: PoolClient, text: string, value
   return client.query(query);
 };
 
-const noDoubt = { begins: () => {}, ends: () => {} };
+const notedByNobody = { begins: () => {}, ends: () => {} };
 
 /** A transaction in which a statement failed is rolled back by the server when it is to be committed. */
 const assertCommitted = (result: unknown): void => {
@@ -291,12 +289,15 @@ const refuseAddress = (shown: string, error: unknown): Refusal =>
     hint: 'check the address of the store (STINT_STORE, or the variable that stint.json names)',
   });
 
-const refuseDoubtful = (shown: string): Refusal =>
+const refuseDoubtful = (shown: string, isRepeatable: boolean): Refusal =>
   refuse(
     'busy',
     `The connection to the store ${shown} was lost, and nobody knows whether the command was carried out.`,
     {
       expected: 'a server that answers',
-      hint: 'run the same command again with the same --request-id; without one, look at stint log first',
+      retryable: isRepeatable,
+      hint: isRepeatable
+        ? 'run the same command again'
+        : 'look at stint log before it is run again; with a --request-id it could be run again at once',
     },
   );

@@ -35,8 +35,13 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
           shared: request.guards.length > 0 ? [] : [everything],
         },
         () => commit(kinds, remake, request),
-        (made) =>
-          request.request.given ? wasAnswered(request.request.id, made) : wasAppended(request.keys, request.request.id),
+        {
+          isRepeatable: request.request.given,
+          wasDone: (made) =>
+            request.request.given
+              ? wasAnswered(request.request.id, made)
+              : wasAppended(request.keys, request.request.id),
+        },
       ),
     rows: async (filter) => backend.ask(() => selectRows(filter, remake)),
     read: async (key, until) => backend.snapshot(() => readSession(kinds, key, until)),
