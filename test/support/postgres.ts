@@ -4,7 +4,7 @@
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
@@ -30,8 +30,13 @@ export interface TestServer {
 /** The server does not run as root: this one is nobody. */
 const nobody = 65_534;
 
-/** Starts a server of our own. It syncs as a real one only where that is asked for. */
-export const startServer = async ({ fsync = false } = {}): Promise<TestServer> => {
+/**
+ * Starts a server of our own. It syncs as a real one, and asks its first user for a password, only where that is asked for.
+ */
+export const startServer = async ({
+  fsync = false,
+  password,
+}: { readonly fsync?: boolean; readonly password?: string } = {}): Promise<TestServer> => {
   const folder = mkdtempSync(join(tmpdir(), 'stint-pg-'));
   const isRoot = userInfo().uid === 0;
   const identity = isRoot ? { uid: nobody, gid: nobody } : {};
@@ -43,9 +48,12 @@ export const startServer = async ({ fsync = false } = {}): Promise<TestServer> =
   }
   const native = nativeFor(folder, identity);
   const env = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+  const secret = join(data, '..', 'password');
+  if (password !== undefined) writeFileSync(secret, password);
+  const access = password === undefined ? ['--auth', 'trust'] : ['--auth', 'scram-sha-256', '--pwfile', secret];
   const initdb = spawnSync(
     join(native, 'bin', 'initdb'),
-    ['--pgdata', data, '--username', 'stint', '--auth', 'trust', '--encoding', 'UTF8', '--no-sync'],
+    ['--pgdata', data, '--username', 'stint', ...access, '--encoding', 'UTF8', '--no-sync'],
     { ...identity, env, encoding: 'utf8' },
   );
   if (initdb.status !== 0) throw new Error(`initdb: ${initdb.stderr}${initdb.error?.message ?? ''}`);
@@ -85,7 +93,7 @@ export const startServer = async ({ fsync = false } = {}): Promise<TestServer> =
   };
   await start();
   return {
-    url: `postgres://stint@127.0.0.1:${port}/postgres`,
+    url: `postgres://stint${password === undefined ? '' : `:${password}`}@127.0.0.1:${port}/postgres`,
     kill: async () => stop('SIGKILL'),
     start,
     remove: async () => {

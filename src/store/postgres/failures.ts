@@ -57,7 +57,7 @@ const refusalOf = (shown: string, error: unknown): Refusal | undefined => {
   if (code !== undefined && isSqlState(code)) {
     if (/^(?:57014|55P03|40001|40P01|23505)$/.test(code))
       return refuse('busy', `The store ${shown} is busy: ${said}.`, { hint: 'run the same command again' });
-    if (/^(?:53300|53400|57P|08)/.test(code)) return refuseUnreachable(shown, said);
+    if (/^(?:53300|53400|57P|25P0[34]|08)/.test(code)) return refuseUnreachable(shown, said);
     if (/^(?:28|3D000|0LP01)/.test(code)) return refuseEntry(shown, said);
     if (/^(?:42501|25006)/.test(code))
       return refuse('invariant-unmet', `The store ${shown} cannot be written by this user: ${said}.`, {
