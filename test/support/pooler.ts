@@ -38,7 +38,8 @@ export const openPooler = async (url: string): Promise<Pooler> => {
   /** Forgets everything that a transaction has left, and gives the connection back. */
   const giveBack = (backend: Backend): void => {
     backend.hear = (frame) => {
-      if (frame.type === 'E') throw new Error(frame.bytes.toString());
+      // The server goes, or the database does.
+      if (frame.type === 'E') backend.socket.destroy();
       if (!isIdle(frame)) return;
       idle.push(backend);
       for (const wait of waiting.splice(0)) wait();

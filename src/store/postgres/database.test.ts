@@ -74,6 +74,7 @@ test('a lock that is held past the deadline is busy, and nothing was written', a
     const start = performance.now();
     const refusal = await refusalOf(database.write(locks, increase));
     assert.equal(refusal.code, 'busy');
+    assert.match(refusal.message, /is busy: canceling statement due to lock timeout\.$/);
     assert.ok(performance.now() - start < 1000, 'no longer than the patience');
     await release();
   }
@@ -134,7 +135,7 @@ test('after a statement that failed the whole transaction has failed, whoever lo
     }
     return { commit: true, value: undefined };
   });
-  await assert.rejects(failing);
+  await assert.rejects(failing, /a transaction that had failed was to be committed/);
   assert.equal(await read(), 0);
 });
 
