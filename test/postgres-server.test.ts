@@ -106,7 +106,7 @@ test('two projects in one database do not see each other', async (context) => {
   await one.ask('begin', { kind: 'review', name: 'only-one', branch: 'b' });
   assert.equal((await two.ask('list', { all: true })).total, 1);
   assert.equal((await two.refused('status', { session: 'only-one' })).code, 'not-found');
-  assert.deepEqual((await two.ask('log', { session: 'same' })).events.at(-1).data, { text: 'in two' });
+  assert.deepEqual(listOf((await two.ask('log', { session: 'same' })).events).at(-1).data, { text: 'in two' });
 });
 
 test('a store on a server needs the name of a project, a legal one', (context) => {
@@ -284,16 +284,16 @@ test('who is not let in is told why, at once', async (context) => {
   const secret = randomHex(8);
   const guarded = await startServer({ password: secret });
   context.after(guarded.remove);
-  const changed = (change: (address: URL) => void, from = guarded.url): string => {
-    const address = new URL(from);
-    change(address);
+  const changed = (part: 'password' | 'username' | 'pathname', text: string): string => {
+    const address = new URL(guarded.url);
+    address[part] = text;
     return address.href;
   };
   const table: readonly (readonly [exit: number, message: RegExp, url: string])[] = [
-    [6, /password authentication failed/, changed((address) => (address.password = 'wrong'))],
-    [6, /password must be a string/, changed((address) => (address.password = ''))],
-    [6, /password authentication failed/, changed((address) => (address.username = 'nobody'))],
-    [6, /database "none" does not exist/, changed((address) => (address.pathname = '/none'))],
+    [6, /password authentication failed/, changed('password', 'wrong')],
+    [6, /password must be a string/, changed('password', '')],
+    [6, /password authentication failed/, changed('username', 'nobody')],
+    [6, /database "none" does not exist/, changed('pathname', '/none')],
     [6, /does not support SSL/, `${guarded.url}?sslmode=require`],
     [6, /does not support SSL/, `${guarded.url}?sslmode=verify-full`],
     [2, /ENOENT/, `${guarded.url}?sslmode=verify-full&sslrootcert=/nowhere/root.crt`],

@@ -34,7 +34,8 @@ const settings = (schema: string, patience: number, left: number): string =>
   [
     `SET LOCAL search_path = "${schema}"`,
     `SET LOCAL lock_timeout = ${Math.ceil(left)}`,
-    `SET LOCAL statement_timeout = ${patience}`,
+    // A little longer, so that it is the lock that is told.
+    `SET LOCAL statement_timeout = ${Math.ceil(patience * 1.125)}`,
     `SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(patience / 2)}`,
     `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`,
   ].join('; ');
