@@ -103,19 +103,36 @@ export const startServer = async ({
   };
 };
 
-/** The server of a file of tests: the one that STINT_TEST_PG names, else one that is there as long as they run. */
-export const useServer = (): { readonly url: string } => {
+/**
+ * The server of a file of tests: the one that STINT_TEST_PG names, else one that is there as long as they run. `whenThere`
+ * is done before the first test.
+ */
+export const useServer = (whenThere?: (url: string) => Promise<void>): { readonly url: string } => {
   const given = process.env['STINT_TEST_PG'];
   let server: TestServer | undefined;
+  const urlOf = (): string => given ?? server?.url ?? '';
   before(async () => {
     if (given === undefined) server = await startServer();
+    await whenThere?.(urlOf());
   });
   after(async () => server?.remove());
   return {
     get url() {
-      return given ?? server?.url ?? '';
+      return urlOf();
     },
   };
+};
+
+/** Has the worlds of a file of tests keep their stores on a server, each as a project of its own. */
+export const useWorldsOnServer = (): void => {
+  let drop: (() => Promise<void>) | undefined;
+  // What is tidied up first is registered first: the database goes before its server.
+  after(async () => drop?.());
+  useServer(async (url) => {
+    const database = await makeDatabase(url);
+    process.env['STINT_TEST_WORLDS'] = database.url;
+    ({ drop } = database);
+  });
 };
 
 /** An empty database for a test; answers its address. */

@@ -1,6 +1,6 @@
 /** A look at a store from outside: its files, its rows, who locks it. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -14,10 +14,11 @@ import {
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { outcomeOfChild, type Printed, type TestWorld } from './world.ts';
+import { outcomeOfChild, repository, type Printed, type TestWorld } from './world.ts';
 
 /** Every row of every table. The files are copied before they are opened, so that looking changes nothing. */
 export const dumpStore = (world: TestWorld, folder = world.path('.stint')): Record<string, readonly Printed[]> => {
+  if (isOnServer(world)) return dumpServer(world);
   const copy = mkdtempSync(join(world.root, 'copy-'));
   try {
     for (const name of ['stint.db', 'stint.db-wal'])
@@ -37,6 +38,36 @@ export const dumpStore = (world: TestWorld, folder = world.path('.stint')): Reco
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
+};
+
+/** Whether the store of a world lies on a server. */
+export const isOnServer = ({ env }: TestWorld): boolean => /^postgres:/.test(env['STINT_STORE'] ?? '');
+
+/** The same of a store on a server; no tables where its project was not made yet. */
+const dumpServer = ({ env }: TestWorld): Record<string, readonly Printed[]> => {
+  const program = `
+    import pg from 'pg';
+    const [url, schema] = process.argv.slice(1);
+    pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const tables = await client.query('SELECT tablename FROM pg_tables WHERE schemaname = $1 ORDER BY 1', [schema]);
+    const dump = {};
+    for (const { tablename } of tables.rows) {
+      const order = { event: 'id', mirror: 'id', process: 'rowid' }[tablename] ?? '1';
+      dump[tablename] = (await client.query(\`SELECT * FROM "\${schema}"."\${tablename}" ORDER BY \${order}\`)).rows;
+    }
+    process.stdout.write(JSON.stringify(dump));
+    await client.end();
+  `;
+  const child = spawnSync(
+    process.execPath,
+    ['--input-type=module', '-e', program, env['STINT_STORE'] ?? '', `stint_${env['STINT_PROJECT']}`],
+    { cwd: repository, encoding: 'utf8', maxBuffer: 1024 * 1024 * 1024 },
+  );
+  assert.equal(child.status, 0, child.stderr);
+  return JSON.parse(child.stdout);
 };
 
 /** Opens the store of a world to do to it what programs of ours would not. */
