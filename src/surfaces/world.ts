@@ -47,6 +47,8 @@ export interface Location {
   readonly now: () => string;
   /** Whether that time counts, and not the clock of a server. */
   readonly isClockFixed?: boolean;
+  /** How long a server is waited for, in milliseconds; default: as long as for a lock. */
+  readonly patience?: number;
 }
 
 /** An open store with the places around it. */
@@ -74,6 +76,7 @@ export type Surveyed = Omit<Workplace, 'store' | 'damage'> & {
   /** Whether somebody named the store. */
   readonly isNamed: boolean;
   readonly isClockFixed: boolean;
+  readonly patience: number | undefined;
 };
 
 /** What is done where there is no store: a file is made, or reads as empty; one that was named must be there. */
@@ -176,6 +179,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
     isOnServer: server !== undefined,
     isNamed: store !== undefined,
     isClockFixed: location.isClockFixed ?? false,
+    patience: location.patience,
     size,
     exists: size !== undefined,
     kinds: new Map(location.kinds.map((kind) => [kind.name, kind])),

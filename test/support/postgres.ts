@@ -4,14 +4,16 @@
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+import { after, before, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { randomHex } from '../../src/lib/id.ts';
+import type { Printed } from './world.ts';
 
 /** A server that runs. */
 export interface TestServer {
@@ -28,8 +30,13 @@ export interface TestServer {
 /** The server does not run as root: this one is nobody. */
 const nobody = 65_534;
 
-/** Starts a server of our own. It syncs as a real one only where that is asked for. */
-export const startServer = async ({ fsync = false } = {}): Promise<TestServer> => {
+/**
+ * Starts a server of our own. It syncs as a real one, and asks its first user for a password, only where that is asked for.
+ */
+export const startServer = async ({
+  fsync = false,
+  password,
+}: { readonly fsync?: boolean; readonly password?: string } = {}): Promise<TestServer> => {
   const folder = mkdtempSync(join(tmpdir(), 'stint-pg-'));
   const isRoot = userInfo().uid === 0;
   const identity = isRoot ? { uid: nobody, gid: nobody } : {};
@@ -41,9 +48,12 @@ export const startServer = async ({ fsync = false } = {}): Promise<TestServer> =
   }
   const native = nativeFor(folder, identity);
   const env = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+  const secret = join(data, '..', 'password');
+  if (password !== undefined) writeFileSync(secret, password);
+  const access = password === undefined ? ['--auth', 'trust'] : ['--auth', 'scram-sha-256', '--pwfile', secret];
   const initdb = spawnSync(
     join(native, 'bin', 'initdb'),
-    ['--pgdata', data, '--username', 'stint', '--auth', 'trust', '--encoding', 'UTF8', '--no-sync'],
+    ['--pgdata', data, '--username', 'stint', ...access, '--encoding', 'UTF8', '--no-sync'],
     { ...identity, env, encoding: 'utf8' },
   );
   if (initdb.status !== 0) throw new Error(`initdb: ${initdb.stderr}${initdb.error?.message ?? ''}`);
@@ -83,7 +93,7 @@ export const startServer = async ({ fsync = false } = {}): Promise<TestServer> =
   };
   await start();
   return {
-    url: `postgres://stint@127.0.0.1:${port}/postgres`,
+    url: `postgres://stint${password === undefined ? '' : `:${password}`}@127.0.0.1:${port}/postgres`,
     kill: async () => stop('SIGKILL'),
     start,
     remove: async () => {
@@ -91,6 +101,45 @@ export const startServer = async ({ fsync = false } = {}): Promise<TestServer> =
       rmSync(folder, { recursive: true, force: true });
     },
   };
+};
+
+/**
+ * The server of a file of tests: the one that STINT_TEST_PG names, else one that is there as long as they run. `whenThere`
+ * is done before the first test.
+ */
+export const useServer = (whenThere?: (url: string) => Promise<void>): { readonly url: string } => {
+  const given = process.env['STINT_TEST_PG'];
+  let server: TestServer | undefined;
+  const urlOf = (): string => given ?? server?.url ?? '';
+  before(async () => {
+    if (given === undefined) server = await startServer();
+    await whenThere?.(urlOf());
+  });
+  after(async () => server?.remove());
+  return {
+    get url() {
+      return urlOf();
+    },
+  };
+};
+
+/** Has the worlds of a file of tests keep their stores on a server, each as a project of its own. */
+export const useWorldsOnServer = (): void => {
+  let drop: (() => Promise<void>) | undefined;
+  // What is tidied up first is registered first: the database goes before its server.
+  after(async () => drop?.());
+  useServer(async (url) => {
+    const database = await makeDatabase(url);
+    process.env['STINT_TEST_WORLDS'] = database.url;
+    ({ drop } = database);
+  });
+};
+
+/** An empty database for a test; answers its address. */
+export const useDatabase = async (context: TestContext, server: { readonly url: string }): Promise<string> => {
+  const { url, drop } = await makeDatabase(server.url);
+  context.after(drop);
+  return url;
 };
 
 /** An empty database on a server, and its end. */
@@ -102,6 +151,18 @@ export const makeDatabase = async (
   const address = new URL(url);
   address.pathname = `/${name}`;
   return { url: address.href, drop: async () => administer(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+};
+
+/** Asks something by hand; answers the rows. */
+export const askServer = async (url: string, statement: string): Promise<readonly Printed[]> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query(statement);
+    return rows;
+  } finally {
+    await client.end();
+  }
 };
 
 /** Does something by hand. */

@@ -14,21 +14,12 @@ import {
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isOnServer, outcomeOfChild, type Printed, type TestWorld } from './world.ts';
+import { outcomeOfChild, repository, type Printed, type TestWorld } from './world.ts';
 
 /** Every row of every table. The files are copied before they are opened, so that looking changes nothing. */
-export const dumpStore = (world: TestWorld, folder?: string): Record<string, readonly Printed[]> =>
-  isOnServer && folder === undefined ? dumpServer(world) : dumpFile(world, folder ?? world.path('.stint'));
-
-const dumpServer = ({ env }: TestWorld): Record<string, readonly Printed[]> => {
-  const program = join(import.meta.dirname, 'dump-server.ts');
-  const args = [program, env['STINT_STORE'] ?? '', `stint_${env['STINT_PROJECT']}`];
-  const child = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 256 * 1024 * 1024 });
-  assert.equal(child.status, 0, child.stderr);
-  return JSON.parse(child.stdout);
-};
-
-const dumpFile = (world: TestWorld, folder: string): Record<string, readonly Printed[]> => {
+export const dumpStore = (world: TestWorld, named?: string): Record<string, readonly Printed[]> => {
+  if (named === undefined && isOnServer(world)) return dumpServer(world);
+  const folder = named ?? world.path('.stint');
   const copy = mkdtempSync(join(world.root, 'copy-'));
   try {
     for (const name of ['stint.db', 'stint.db-wal'])
@@ -48,6 +39,36 @@ const dumpFile = (world: TestWorld, folder: string): Record<string, readonly Pri
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
+};
+
+/** Whether the store of a world lies on a server. */
+export const isOnServer = ({ env }: TestWorld): boolean => /^postgres:/.test(env['STINT_STORE'] ?? '');
+
+/** The same of a store on a server; no tables where its project was not made yet. */
+const dumpServer = ({ env }: TestWorld): Record<string, readonly Printed[]> => {
+  const program = `
+    import pg from 'pg';
+    const [url, schema] = process.argv.slice(1);
+    pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const tables = await client.query('SELECT tablename FROM pg_tables WHERE schemaname = $1 ORDER BY 1', [schema]);
+    const dump = {};
+    for (const { tablename } of tables.rows) {
+      const order = { event: 'id', mirror: 'id', process: 'rowid' }[tablename] ?? '1';
+      dump[tablename] = (await client.query(\`SELECT * FROM "\${schema}"."\${tablename}" ORDER BY \${order}\`)).rows;
+    }
+    process.stdout.write(JSON.stringify(dump));
+    await client.end();
+  `;
+  const child = spawnSync(
+    process.execPath,
+    ['--input-type=module', '-e', program, env['STINT_STORE'] ?? '', `stint_${env['STINT_PROJECT']}`],
+    { cwd: repository, encoding: 'utf8', maxBuffer: 1024 * 1024 * 1024 },
+  );
+  assert.equal(child.status, 0, child.stderr);
+  return JSON.parse(child.stdout);
 };
 
 /** Opens the store of a world to do to it what programs of ours would not. */

@@ -145,8 +145,6 @@ const copyOnServer = (from: TestWorld, to: TestWorld): void => {
  * tests say what verbs do there. Without it they are files, as usual.
  */
 const server = process.env['STINT_TEST_WORLDS'];
-export const isOnServer = server !== undefined;
-
 /** The store that an environment names, as the library takes it. */
 export const storeIn = ({
   STINT_STORE: store,
@@ -163,10 +161,10 @@ export const storeOf = ({ env }: TestWorld, file = 'ROOT/project/.stint/stint.db
     : `postgres://${new URL(server).host}${new URL(server).pathname} (project ${env['STINT_PROJECT']})`;
 
 /** Why a test that is about the file of a store is skipped, or false. */
-export const fileOnly = isOnServer ? 'it is about the file of a store' : false;
+export const fileOnly = server !== undefined ? 'it is about the file of a store' : false;
 
-const serverOf = (root: string): Readonly<Record<string, string>> => {
-  return server === undefined ? {} : { STINT_STORE: server, STINT_PROJECT: `w-${root.slice(-6).toLowerCase()}` };
+const serverOf = (root: string): Readonly<Record<string, string>> =>
+  server === undefined ? {} : { STINT_STORE: server, STINT_PROJECT: `w-${root.slice(-6).toLowerCase()}` };
 };
 
 const worldAt = (root: string, project: string, changes: Changes): TestWorld => {

@@ -1,22 +1,18 @@
-import type { Pool, PoolClient, PoolConfig } from 'pg';
+import type { Pool, PoolClient, PoolConfig, QueryConfig } from 'pg';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { sha256 } from '../../lib/sha256.ts';
-import type { Locks, Transaction } from '../sql/backend.ts';
+import type { Doubt, Locks, Transaction } from '../sql/backend.ts';
 import type { Row, Work } from '../sql/work.ts';
 import type { Address } from './address.ts';
-import { asFailure, codeOf, isConflict, isConnectionLost } from './failures.ts';
+import { asFailure, codeOf, isConnectionLost, isPassing } from './failures.ts';
 
 /** A database on a server: one kind of transaction, and the server's clock. */
 export interface Database {
   /** Reads that see one state. */
   readonly snapshot: <Value>(work: () => Work<Value>) => Promise<Value>;
-  readonly write: <Value>(
-    locks: Locks,
-    work: () => Work<Transaction<Value>>,
-    wasDone?: () => Work<boolean>,
-  ) => Promise<Value>;
+  readonly write: <Value>(locks: Locks, work: () => Work<Transaction<Value>>, doubt?: Doubt<Value>) => Promise<Value>;
   readonly writeAtOnce: <Value>(locks: Locks, work: () => Work<Transaction<Value>>) => Promise<Value | undefined>;
   /** By how many milliseconds the clock of the server is ahead of this machine's, as it was seen last. */
   readonly ahead: () => number;
@@ -24,47 +20,76 @@ export interface Database {
 }
 
 /** How long a caller waits for the server, for a lock, or for its turn, in milliseconds, before the store counts as busy. */
-const patience = 10_000;
+export const usualPatience = 10_000;
 
 /** The most connections of one process. */
 const mostConnections = 4;
 
 /**
  * Said at the begin of each transaction and for it alone, so that it also holds behind a pooler that gives each one to
- * another connection: nothing is left behind in a session of the server.
+ * another connection: nothing is left behind in a session of the server. Whoever falls silent in a transaction is thrown out
+ * before those that wait for it give up. What was answered is on disk, whatever the server does elsewhere.
  */
-const settings = (schema: string): string =>
+const settings = (schema: string, patience: number, left: number): string =>
   [
     `SET LOCAL search_path = "${schema}"`,
-    `SET LOCAL lock_timeout = ${patience}`,
-    `SET LOCAL statement_timeout = ${2 * patience}`,
-    `SET LOCAL idle_in_transaction_session_timeout = ${2 * patience}`,
+    `SET LOCAL lock_timeout = ${Math.ceil(left)}`,
+    // A little longer, so that it is the lock that is told.
+    `SET LOCAL statement_timeout = ${Math.ceil(patience * 1.125)}`,
+    `SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(patience / 2)}`,
+    `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`,
   ].join('; ');
 
 /** Connects to a server when something is asked of it for the first time. */
-export const openDatabase = async ({ url, schema, shown }: Address): Promise<Database> => {
+export const openDatabase = async (
+  { url, schema, shown }: Address,
+  patience: number = usualPatience,
+): Promise<Database> => {
   const { default: pg } = await import('pg');
   const config: PoolConfig = {
     connectionString: url,
     max: mostConnections,
-    connectionTimeoutMillis: patience,
+    // Half of it, so that there is time for another try.
+    connectionTimeoutMillis: patience / 2,
     allowExitOnIdle: true,
     // Whole numbers come as text, because they may be larger than ours can get: those of a store are not.
     types: {
       getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
     },
   };
+  try {
+    // The parameters of the address are read when a client is made, with the files that they name.
+    void new pg.Client(config);
+  } catch (error) {
+    throw new StoreFailure(refuseAddress(shown, error), error);
+  }
   const pool: Pool = new pg.Pool(config);
   // That a connection was lost is heard by whoever asks something of it; nobody else needs to know.
   pool.on('error', () => {});
   pool.on('connect', (client) => void client.on('error', () => {}));
   let ahead = 0;
 
+  /** Waits for the server. What it or the way to it says is a failure of the store, and nothing else is. */
+  const heard = async <Value>(asked: Promise<Value>): Promise<Value> => {
+    try {
+      return await asked;
+    } catch (error) {
+      throw asFailure(shown, error);
+    }
+  };
+
+  /** Asks a server that may have fallen silent: then the connection counts as lost after so many milliseconds. */
+  const ask = async (client: PoolClient, text: string, wait: number, values?: unknown[]): Promise<unknown> =>
+    heard(queryWithin(wait, client, text, values));
+
   /** Begins a transaction under its locks, in one message, and looks at the clock with it. */
-  const begin = async (client: PoolClient, mode: string, locks: string): Promise<void> => {
+  const begin = async (client: PoolClient, mode: string, locks: string, left: number): Promise<void> => {
     const asked = Date.now();
-    const results: unknown = await client.query(
-      `BEGIN ${mode}; ${settings(schema)}; ${locks}SELECT clock_timestamp() AS now`,
+    const results = await ask(
+      client,
+      `BEGIN ISOLATION LEVEL ${mode}; ${settings(schema, patience, left)}; ${locks}SELECT clock_timestamp() AS now`,
+      // That a lock is held by others is for the server to say.
+      locks === '' ? patience / 2 : left + patience / 4,
     );
     const answered = Date.now();
     const now = rowsOf(Array.isArray(results) ? results.at(-1) : results)[0]?.['now'];
@@ -76,20 +101,28 @@ export const openDatabase = async ({ url, schema, shown }: Address): Promise<Dat
   const attempt = async <Value>(
     mode: string,
     locks: string,
+    left: number,
     body: (client: PoolClient) => Promise<Transaction<Value>>,
-    beforeCommit: (made: Transaction<Value>) => void = () => {},
+    commits: { readonly begins: (made: Transaction<Value>) => void; readonly ends: () => void } = notedByNobody,
   ): Promise<Value> => {
-    const client = await pool.connect();
+    const client = await heard(pool.connect());
     let isClean = false;
     try {
-      await begin(client, mode, locks);
+      await begin(client, mode, locks, left);
       const made = await body(client);
-      if (made.commit) beforeCommit(made);
-      await client.query(made.commit ? 'COMMIT' : 'ROLLBACK');
+      if (made.commit) {
+        commits.begins(made);
+        try {
+          assertCommitted(await ask(client, 'COMMIT', patience / 2));
+        } catch (error) {
+          if (!isConnectionLost(causeOf(error))) commits.ends();
+          throw error;
+        }
+      } else await ask(client, 'ROLLBACK', patience / 2);
       isClean = true;
       return made.value;
     } catch (error) {
-      isClean = !isConnectionLost(causeOf(error)) && (await rollBack(client));
+      isClean = !isConnectionLost(causeOf(error)) && (await rollBack(client, patience / 2));
       throw error;
     } finally {
       client.release(!isClean);
@@ -97,32 +130,44 @@ export const openDatabase = async ({ url, schema, shown }: Address): Promise<Dat
   };
 
   const perform = async <Value>(client: PoolClient, work: Work<Value>): Promise<Value> => {
+    let failure: unknown;
     let step = work.next();
     while (step.done !== true) {
       const { sql, values } = step.value;
-      let rows: readonly Row[];
+      let rows: readonly Row[] = [];
       try {
-        rows = rowsOf(await client.query(numbered(sql), [...values]));
+        // After a statement that failed the server takes no other one of the transaction.
+        if (failure === undefined) rows = rowsOf(await ask(client, numbered(sql), patience * 1.25, [...values]));
       } catch (error) {
-        step = work.throw(asFailure(shown, error));
-        continue;
+        failure = error;
       }
-      step = work.next(rows);
+      step = failure === undefined ? work.next(rows) : work.throw(failure);
     }
     return step.value;
   };
 
-  /** Does a transaction again, until the time is over, where others were in its way or the connection was lost. */
-  const patiently = async <Value>(action: () => Promise<Value>, isInDoubt: () => boolean): Promise<Value> => {
-    const start = performance.now();
+  /**
+   * Does a transaction again, until the time is over, where others were in its way or the connection was lost. Whether one
+   * that may have been committed was is worth a little more time.
+   */
+  const patiently = async <Value>(
+    action: (left: number) => Promise<Value>,
+    isInDoubt: () => boolean = () => false,
+    isRepeatable = true,
+  ): Promise<Value> => {
+    let deadline = performance.now() + patience;
+    let wasInDoubt = false;
     for (let tries = 0; ; tries += 1) {
       try {
-        return await action();
+        return await action(Math.max(1, deadline - performance.now()));
       } catch (error) {
-        const cause = causeOf(error);
-        const isLost = isConnectionLost(cause);
-        if (!(isLost || isConflict(cause)) || performance.now() - start > patience)
-          throw isLost && isInDoubt() ? new StoreFailure(refuseDoubtful(shown), error) : asFailure(shown, cause);
+        if (!(error instanceof StoreFailure)) throw error;
+        if (isInDoubt() && !wasInDoubt) {
+          wasInDoubt = true;
+          deadline = Math.max(deadline, performance.now() + patience / 2);
+        }
+        if (!isPassing(error.cause) || performance.now() > deadline)
+          throw isInDoubt() ? new StoreFailure(refuseDoubtful(shown, isRepeatable), error.cause) : error;
         await pause(Math.random() * Math.min(1000, 10 * 2 ** tries));
       }
     }
@@ -130,53 +175,75 @@ export const openDatabase = async ({ url, schema, shown }: Address): Promise<Dat
 
   return {
     snapshot: async (work) =>
-      patiently(
-        async () =>
-          attempt('ISOLATION LEVEL REPEATABLE READ READ ONLY', '', async (client) => ({
-            commit: false,
-            value: await perform(client, work()),
-          })),
-        () => false,
+      patiently(async (left) =>
+        attempt('REPEATABLE READ READ ONLY', '', left, async (client) => ({
+          commit: false,
+          value: await perform(client, work()),
+        })),
       ),
-    write: async <Value>(
-      locks: Locks,
-      work: () => Work<Transaction<Value>>,
-      wasDone?: () => Work<boolean>,
-    ): Promise<Value> => {
+    write: async <Value>(locks: Locks, work: () => Work<Transaction<Value>>, doubt?: Doubt<Value>): Promise<Value> => {
       /** What is being committed: as long as nothing was heard of it, nobody knows whether it was. */
       let doubtful: Transaction<Value> | undefined;
       return patiently(
-        async () =>
+        async (left) =>
           attempt(
-            '',
+            'READ COMMITTED',
             lockStatements(schema, locks),
+            left,
             async (client) => {
               // Under the same locks whoever was lost has ended, one way or the other.
-              if (doubtful !== undefined && wasDone !== undefined && (await perform(client, wasDone())))
+              if (
+                doubtful !== undefined &&
+                doubt !== undefined &&
+                (await perform(client, doubt.wasDone(doubtful.value)))
+              )
                 return { commit: false, value: doubtful.value };
               doubtful = undefined;
               return perform(client, work());
             },
-            (made) => {
-              doubtful = made;
+            {
+              begins: (made) => {
+                doubtful = made;
+              },
+              ends: () => {
+                doubtful = undefined;
+              },
             },
           ),
         () => doubtful !== undefined,
+        doubt?.isRepeatable,
       );
     },
     writeAtOnce: async (locks, work) => {
       try {
-        return await attempt('', `SET LOCAL lock_timeout = 1; ${lockStatements(schema, locks)}`, async (client) =>
+        return await attempt('READ COMMITTED', lockStatements(schema, locks), 1, async (client) =>
           perform(client, work()),
         );
       } catch (error) {
-        if (codeOf(error) === '55P03') return undefined;
-        throw asFailure(shown, causeOf(error));
+        if (codeOf(causeOf(error)) === '55P03') return undefined;
+        throw error;
       }
     },
     ahead: () => ahead,
     close: async () => pool.end(),
   };
+};
+
+const queryWithin = async (wait: number, client: PoolClient, text: string, values?: unknown[]): Promise<unknown> => {
+  const query: QueryConfig & { readonly query_timeout: number } = {
+    text,
+    query_timeout: wait,
+    ...(values === undefined ? {} : { values }),
+  };
+  return client.query(query);
+};
+
+const notedByNobody = { begins: () => {}, ends: () => {} };
+
+/** A transaction in which a statement failed is rolled back by the server when it is to be committed. */
+const assertCommitted = (result: unknown): void => {
+  if (typeof result === 'object' && result !== null && 'command' in result && result.command === 'COMMIT') return;
+  throw new Error('a transaction that had failed was to be committed');
 };
 
 /** The statements that take locks, in an order that is the same for everybody. They end with the transaction. */
@@ -203,9 +270,9 @@ const numberedBySql = new Map<string, string>();
 const rowsOf = (result: unknown): readonly Row[] =>
   typeof result === 'object' && result !== null && 'rows' in result && Array.isArray(result.rows) ? result.rows : [];
 
-const rollBack = async (client: PoolClient): Promise<boolean> => {
+const rollBack = async (client: PoolClient, wait: number): Promise<boolean> => {
   try {
-    await client.query('ROLLBACK');
+    await queryWithin(wait, client, 'ROLLBACK');
     return true;
   } catch {
     // The connection is given up either way.
@@ -214,15 +281,24 @@ const rollBack = async (client: PoolClient): Promise<boolean> => {
 };
 
 /** What went wrong first. */
-const causeOf = (error: unknown): unknown =>
-  error instanceof StoreFailure && error.cause !== undefined ? error.cause : error;
+const causeOf = (error: unknown): unknown => (error instanceof StoreFailure ? error.cause : undefined);
 
-const refuseDoubtful = (shown: string): Refusal =>
+const refuseAddress = (shown: string, error: unknown): Refusal =>
+  refuse('usage', `The address of the store ${shown} cannot be used: ${error instanceof Error ? error.message : ''}.`, {
+    expected:
+      'postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters percent-encoded, and files that are there',
+    hint: 'check the address of the store (STINT_STORE, or the variable that stint.json names)',
+  });
+
+const refuseDoubtful = (shown: string, isRepeatable: boolean): Refusal =>
   refuse(
     'busy',
     `The connection to the store ${shown} was lost, and nobody knows whether the command was carried out.`,
     {
       expected: 'a server that answers',
-      hint: 'run the same command again with the same --request-id; without one, look at stint log first',
+      retryable: isRepeatable,
+      hint: isRepeatable
+        ? 'run the same command again'
+        : 'look at stint log before it is run again; with a --request-id it could be run again at once',
     },
   );

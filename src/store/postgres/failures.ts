@@ -5,19 +5,25 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-/** Whether the server has said something: what it says is five characters (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
-const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
+/**
+ * Whether the server has said something: what it says are five characters, and the first two are of a class that it has
+ * (https://www.postgresql.org/docs/current/errcodes-appendix.html). EPIPE is none of them.
+ */
+const isSqlState = (code: string): boolean => /^(?:\d[0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/.test(code);
 
 /**
  * Whether the connection is gone, so that nobody knows what became of the last statement: nothing was said by the server, or
- * that it goes down (57P01 to 57P03), or that the connection failed (08).
+ * that it goes down (57P01 to 57P03), that it did not want to wait for us any longer (57P05, 25P03, 25P04), or that the
+ * connection failed (08).
  */
 export const isConnectionLost = (error: unknown): boolean => {
   const code = codeOf(error);
   if (isSetUpWrong(error)) return false;
-  if (code !== undefined) return !isSqlState(code) || /^(?:57P0[1-35]|08)/.test(code);
+  if (code !== undefined && isSqlState(code)) return /^(?:57P0[1-35]|25P0[34]|08)/.test(code);
+  if (code !== undefined) return /^E(?!RR_)|^ERR_(?:SOCKET|STREAM)/.test(code);
   return (
-    error instanceof Error && /^(?:connection|timeout|client was closed|client has encountered)/i.test(error.message)
+    error instanceof Error &&
+    /^(?:connection|timeout|query read timeout|client was closed|client has encountered)/i.test(error.message)
   );
 };
 
@@ -27,8 +33,16 @@ const isSetUpWrong = (error: unknown): boolean =>
   (/CERT|TLS|SSL|SIGNED|SIGNATURE/.test(codeOf(error) ?? '') || /^SASL|SSL|password/i.test(error.message)) &&
   !isSqlState(codeOf(error) ?? '');
 
-/** Whether the same transaction may succeed when it is done again: others were in its way. */
-export const isConflict = (error: unknown): boolean => ['40001', '40P01', '23505'].includes(codeOf(error) ?? '');
+/**
+ * Whether the same transaction may succeed when it is done again: others were in its way, had taken all connections, or this
+ * one was lost. A name that nobody knows does not become known by asking again.
+ */
+export const isPassing = (error: unknown): boolean =>
+  ['40001', '40P01', '23505', '53300'].includes(codeOf(error) ?? '') ||
+  (isConnectionLost(error) && codeOf(error) !== 'ENOTFOUND');
+
+/** What a user needs to be let in. */
+export const teamGrants = 'the grants that the team guide lists';
 
 /** What a failed statement means for the caller; anything else is a defect and stays what it is. */
 export const asFailure = (shown: string, error: unknown): unknown => {
@@ -39,15 +53,15 @@ export const asFailure = (shown: string, error: unknown): unknown => {
 
 const refusalOf = (shown: string, error: unknown): Refusal | undefined => {
   const code = codeOf(error);
-  const said = error instanceof Error ? error.message : String(error);
+  const said = saidBy(error);
   if (code !== undefined && isSqlState(code)) {
     if (/^(?:57014|55P03|40001|40P01|23505)$/.test(code))
       return refuse('busy', `The store ${shown} is busy: ${said}.`, { hint: 'run the same command again' });
-    if (/^(?:53300|53400|57P|08)/.test(code)) return refuseUnreachable(shown, said);
+    if (/^(?:53300|53400|57P|25P0[34]|08)/.test(code)) return refuseUnreachable(shown, said);
     if (/^(?:28|3D000|0LP01)/.test(code)) return refuseEntry(shown, said);
     if (/^(?:42501|25006)/.test(code))
       return refuse('invariant-unmet', `The store ${shown} cannot be written by this user: ${said}.`, {
-        expected: 'the grants that the team guide lists, on a server that takes writes',
+        expected: `${teamGrants}, on a server that takes writes`,
       });
     if (/^(?:53100|53200|54)/.test(code))
       return refuse('invariant-unmet', `There is no room left where the store ${shown} is: ${said}.`, {
@@ -59,6 +73,12 @@ const refusalOf = (shown: string, error: unknown): Refusal | undefined => {
   }
   if (isSetUpWrong(error)) return refuseEntry(shown, said);
   return isConnectionLost(error) ? refuseUnreachable(shown, said) : undefined;
+};
+
+/** What an error says; where several addresses were tried, it is what each of them said. */
+const saidBy = (error: unknown): string => {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(saidBy))].join(', ');
+  return error instanceof Error ? error.message : String(error);
 };
 
 const refuseEntry = (shown: string, said: string): Refusal =>

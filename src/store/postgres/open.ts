@@ -4,7 +4,7 @@ import { randomHex } from '../../lib/id.ts';
 import { all, get, run, type Work } from '../sql/work.ts';
 import type { Address } from './address.ts';
 import { openDatabase, type Database } from './database.ts';
-import { codeOf } from './failures.ts';
+import { codeOf, teamGrants } from './failures.ts';
 import { migrations, schemaVersion } from './migrations.ts';
 
 /** An open project on a server, ready for this program. */
@@ -23,11 +23,11 @@ export interface OpenedProject {
  */
 export const openProject = async (
   address: Address,
-  { create }: { readonly create: boolean },
+  { create, patience }: { readonly create: boolean; readonly patience?: number | undefined },
 ): Promise<OpenedProject | undefined> => {
-  const database = await openDatabase(address);
+  const database = await openDatabase(address, patience);
   try {
-    let meta = await readMeta(database);
+    let meta = await readMeta(database, address);
     const from = versionOf(meta);
     if (from === 0 && !create) {
       await database.close();
@@ -35,12 +35,14 @@ export const openProject = async (
     }
     // One of those that come at once does it, and the others find it done.
     const isRaised = from < schemaVersion && (await database.write(alone, () => migrate(address.schema)));
-    if (from < schemaVersion) meta = await readMeta(database);
+    if (from < schemaVersion) meta = await readMeta(database, address);
     const id = meta.get('id');
     const key = meta.get('key');
-    if (id === undefined || key === undefined)
+    if (id === undefined || key === undefined || Number.isNaN(versionOf(meta)))
       throw new StoreFailure(
-        refuse('damaged', `The store ${address.shown} has lost its own id.`, { hint: 'restore it from a backup' }),
+        refuse('damaged', `The store ${address.shown} has lost its own id, or the number of its schema.`, {
+          hint: 'restore it from a backup',
+        }),
       );
     const version = versionOf(meta);
     return {
@@ -58,18 +60,37 @@ export const openProject = async (
 /** The lock under which a project is made and brought up to date: nobody writes meanwhile. */
 const alone = { alone: ['store'], shared: [] };
 
-const versionOf = (meta: ReadonlyMap<string, string>): number => Number(meta.get('schema') ?? 0);
+/** The number of the schema; nought where there is none. One that is no number is of nobody who can be read. */
+const versionOf = (meta: ReadonlyMap<string, string>): number => {
+  if (meta.size === 0) return 0;
+  const version = Number(meta.get('schema'));
+  return Number.isSafeInteger(version) && version > 0 ? version : Number.NaN;
+};
 
-/** What a project says of itself; nothing where there is none. */
-const readMeta = async (database: Database): Promise<ReadonlyMap<string, string>> => {
+/** What a project says of itself; nothing where there is none that this user may see. */
+const readMeta = async (database: Database, { schema, shown }: Address): Promise<ReadonlyMap<string, string>> => {
   try {
     return await database.snapshot(selectMeta);
   } catch (error) {
     const cause = error instanceof StoreFailure ? error.cause : error;
-    if (codeOf(cause) === '42P01') return new Map();
-    throw error;
+    if (codeOf(cause) !== '42P01') throw error;
+    // What a user may not use is passed over as if it were not there.
+    const isHidden = await database.snapshot(() => hidesSchema(schema));
+    if (isHidden) throw new StoreFailure(refuseHidden(shown));
+    return new Map();
   }
 };
+
+function* hidesSchema(schema: string): Work<boolean> {
+  const row = yield* get(
+    `SELECT has_schema_privilege(oid, 'USAGE') AS usable FROM pg_namespace WHERE nspname = ?`,
+    schema,
+  );
+  return row?.['usable'] === false;
+}
+
+const refuseHidden = (shown: string): Refusal =>
+  refuse('invariant-unmet', `The store ${shown} is not open to this user.`, { expected: teamGrants });
 
 function* selectMeta(): Work<ReadonlyMap<string, string>> {
   const rows = yield* all('SELECT key, value FROM meta');
@@ -78,7 +99,9 @@ function* selectMeta(): Work<ReadonlyMap<string, string>> {
 
 /** Makes a project, or brings it up to date; answers whether there was anything to do. */
 function* migrate(schema: string): Work<{ readonly commit: boolean; readonly value: boolean }> {
-  yield* run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+  // Even where it is there, only who may make others may ask for it to be made.
+  if ((yield* get('SELECT 1 FROM pg_namespace WHERE nspname = ?', schema)) === undefined)
+    yield* run(`CREATE SCHEMA "${schema}"`);
   const there = yield* get('SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = ?', schema, 'meta');
   const from = there === undefined ? 0 : versionOf(yield* selectMeta());
   if (from >= schemaVersion) return { commit: false, value: false };

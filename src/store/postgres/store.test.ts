@@ -1,31 +1,18 @@
-import { after, before } from 'node:test';
-import { makeDatabase, startServer, type TestServer } from '../../../test/support/postgres.ts';
+import { useDatabase, useServer } from '../../../test/support/postgres.ts';
 import { testStore } from '../contract.ts';
 import { readAddress } from './address.ts';
 import { openPostgresStore } from './store.ts';
 
-const given = process.env['STINT_TEST_PG'];
-let server: TestServer | undefined;
-let url = given ?? '';
-before(async () => {
-  if (given !== undefined) return;
-  server = await startServer();
-  ({ url } = server);
-});
-after(async () => server?.remove());
+const server = useServer();
 
 testStore({
   name: 'postgres',
   open: async (t, kinds) => {
-    const database = await makeDatabase(url);
-    const address = readAddress(database.url, 'test');
+    const address = readAddress(await useDatabase(t, server), 'test');
     if (!address.ok) throw new Error(address.error.message);
     const opened = await openPostgresStore(address.value, kinds, { create: true });
     if (opened === undefined) throw new Error('no store was made');
-    t.after(async () => {
-      await opened.store.close();
-      await database.drop();
-    });
+    t.after(opened.store.close);
     return opened.store;
   },
 });

@@ -18,7 +18,7 @@ export interface ServerStore {
 export const openPostgresStore = async (
   address: Address,
   kinds: Kinds,
-  options: { readonly create: boolean },
+  options: { readonly create: boolean; readonly patience?: number | undefined },
 ): Promise<ServerStore | undefined> => {
   const opened = await openProject(address, options);
   if (opened === undefined) return undefined;

@@ -19,6 +19,14 @@ export interface Locks {
   readonly shared: readonly string[];
 }
 
+/** What is to be known where the end of a transaction is not, because the connection was lost. */
+export interface Doubt<Value> {
+  /** Tells, under the same locks, whether what it made is there. */
+  readonly wasDone: (made: Value) => Work<boolean>;
+  /** Whether it may be asked for again without being done twice. */
+  readonly isRepeatable: boolean;
+}
+
 /** A database that a store lies in: how work is done there. */
 export interface Backend {
   readonly name: string;
@@ -30,13 +38,9 @@ export interface Backend {
   readonly snapshot: <Value>(work: () => Work<Value>) => Promise<Value>;
   /**
    * One transaction under its locks; rolled back unless it says `commit`, and when it throws. It may be done again from its
-   * start. Where its end is not known because the connection was lost, `wasDone` tells under the same locks.
+   * start.
    */
-  readonly write: <Value>(
-    locks: Locks,
-    work: () => Work<Transaction<Value>>,
-    wasDone?: () => Work<boolean>,
-  ) => Promise<Value>;
+  readonly write: <Value>(locks: Locks, work: () => Work<Transaction<Value>>, doubt?: Doubt<Value>) => Promise<Value>;
   /** The same, but undefined, without waiting, where somebody else holds one of the locks. */
   readonly writeAtOnce: <Value>(locks: Locks, work: () => Work<Transaction<Value>>) => Promise<Value | undefined>;
   /** Whether the database itself is whole, apart from what is in it. */

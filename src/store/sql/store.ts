@@ -1,6 +1,8 @@
 import type { Kinds } from '../../kernel/kind.ts';
-import { StoreFailure, type SessionRow, type Store } from '../../kernel/ports.ts';
-import { err } from '../../lib/result.ts';
+import { StoreFailure, type CommitOutcome, type SessionRow, type Store } from '../../kernel/ports.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { err, type Result } from '../../lib/result.ts';
 import type { Backend, Locks } from './backend.ts';
 import { commit } from './commit.ts';
 import { selectOrphans, selectProved, wasAppended } from './events.ts';
@@ -33,7 +35,13 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
           shared: request.guards.length > 0 ? [] : [everything],
         },
         () => commit(kinds, remake, request),
-        () => (request.request.given ? wasAnswered(request.request.id) : wasAppended(request.keys, request.request.id)),
+        {
+          isRepeatable: request.request.given,
+          wasDone: (made) =>
+            request.request.given
+              ? wasAnswered(request.request.id, made)
+              : wasAppended(request.keys, request.request.id),
+        },
       ),
     rows: async (filter) => backend.ask(() => selectRows(filter, remake)),
     read: async (key, until) => backend.snapshot(() => readSession(kinds, key, until)),
@@ -115,6 +123,10 @@ const everything = 'store';
 
 const onlyThis = (key: string): Locks => ({ alone: [key], shared: [everything] });
 
-function* wasAnswered(id: string): Work<boolean> {
-  return (yield* selectRequest(id)) !== undefined;
+/** Whether what is known of a request is what was made: else somebody else has carried it out meanwhile. */
+function* wasAnswered(id: string, made: Result<CommitOutcome<JsonObject>, Refusal>): Work<boolean> {
+  const known = yield* selectRequest(id);
+  return (
+    made.ok && made.value.kind === 'committed' && JSON.stringify(known?.answer) === JSON.stringify(made.value.answer)
+  );
 }

@@ -1,0 +1,107 @@
+/** A pooler that gives every transaction to another connection of the server, and forgets what was said in one before. */
+import type { Socket } from 'node:net';
+import { acceptClients, connectTo, isIdle, listenFor, splitFrames, type Frame } from './pg-frames.ts';
+
+/** A pooler before a server. */
+export interface Pooler {
+  /** The address of the server through the pooler. */
+  readonly url: string;
+  /** How many transactions were given to another connection than the one before. */
+  readonly moves: () => number;
+  readonly close: () => void;
+}
+
+/** A connection of the server that nobody has, or the client that has it. */
+interface Backend {
+  readonly socket: Socket;
+  hear: (frame: Frame) => void;
+}
+
+/** Opens a pooler before the server of an address, where nobody is asked for a password. */
+export const openPooler = async (url: string): Promise<Pooler> => {
+  const sockets = new Set<Socket>();
+  const idle: Backend[] = [];
+  let moves = 0;
+
+  const add = (startup: Frame, hear: (frame: Frame) => void): Backend => {
+    const socket = connectTo(url);
+    sockets.add(socket);
+    const backend: Backend = { socket, hear };
+    const split = splitFrames(false);
+    socket.on('data', (chunk: Buffer) => {
+      for (const frame of split(chunk)) backend.hear(frame);
+    });
+    socket.write(startup.bytes);
+    return backend;
+  };
+
+  /** Forgets everything that a transaction has left, and gives the connection back. */
+  const giveBack = (backend: Backend): void => {
+    backend.hear = (frame) => {
+      // The server goes, or the database does.
+      if (frame.type === 'E') backend.socket.destroy();
+      if (!isIdle(frame)) return;
+      idle.push(backend);
+      for (const wait of waiting.splice(0)) wait();
+    };
+    const text = Buffer.from('DISCARD ALL\0');
+    const head = Buffer.from('Q\0\0\0\0');
+    head.writeInt32BE(text.length + 4, 1);
+    backend.socket.write(Buffer.concat([head, text]));
+  };
+  const waiting: (() => void)[] = [];
+
+  const server = acceptClients((client) => {
+    sockets.add(client);
+    const split = splitFrames(true);
+    const queue: Frame[] = [];
+    let current: Backend | undefined;
+    let last: Backend | undefined;
+    const send = (): void => {
+      if (queue.length === 0 || client.destroyed) return;
+      if (current === undefined) {
+        const index = idle.findIndex((backend) => backend !== last);
+        if (index === -1) {
+          waiting.push(send);
+          return;
+        }
+        const [backend] = idle.splice(index, 1);
+        if (backend === undefined) return;
+        current = backend;
+        if (last !== undefined) moves += 1;
+        last = backend;
+        backend.hear = (frame) => {
+          client.write(frame.bytes);
+          if (!isIdle(frame)) return;
+          current = undefined;
+          giveBack(backend);
+          send();
+        };
+      }
+      for (const frame of queue.splice(0)) current.socket.write(frame.bytes);
+    };
+    client.on('data', (chunk: Buffer) => {
+      for (const frame of split(chunk)) {
+        if (frame.type === '') {
+          // The first connection answers the client itself; two more are there for its transactions.
+          const greeter = add(frame, (said) => {
+            client.write(said.bytes);
+            if (isIdle(said)) giveBack(greeter);
+          });
+          const other = add(frame, (said) => {
+            if (isIdle(said)) giveBack(other);
+          });
+        } else if (frame.type !== 'X') queue.push(frame);
+      }
+      send();
+    });
+  });
+  return {
+    url: await listenFor(url, server),
+    moves: () => moves,
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+};
