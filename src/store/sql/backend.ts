@@ -39,6 +39,8 @@ export interface Backend {
   ) => Promise<Value>;
   /** The same, but undefined, without waiting, where somebody else holds one of the locks. */
   readonly writeAtOnce: <Value>(locks: Locks, work: () => Work<Transaction<Value>>) => Promise<Value | undefined>;
+  /** What is another text whenever something was committed. */
+  readonly stamp: () => Work<string>;
   /** Whether the database itself is whole, apart from what is in it. */
   readonly check: () => Work<readonly Finding[]>;
   /** Writes a copy of everything into a new file; answers whether this backend does. */
