@@ -24,5 +24,5 @@ export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> =>
   const location = locationOf(options, { cwd: process.cwd(), env: process.env });
   if (!location.ok) return location;
   const workplace = openFileWorkplace(location.value, 'make');
-  return workplace.ok ? ok(createStint(workplace.value, location.value, options)) : workplace;
+  return workplace.ok ? ok(createStint(location.value, workplace.value, options)) : workplace;
 };

@@ -12,5 +12,5 @@ export const openStint = async (options: StintOptions = {}): Promise<Result<Stin
   const location = locationOf(options, { cwd: process.cwd(), env: process.env });
   if (!location.ok) return location;
   const workplace = await openWorkplace(location.value, 'make');
-  return workplace.ok ? ok(createStint(workplace.value, location.value, options)) : workplace;
+  return workplace.ok ? ok(createStint(location.value, workplace.value, options)) : workplace;
 };

@@ -285,6 +285,21 @@ export interface Store {
   readonly countRefusal: (key: string, at: string) => Promise<void>;
   /** How many writes were refused since the session was claimed, and when the last one. */
   readonly refusals: (key: string) => Promise<{ readonly count: number; readonly at: string | null }>;
+  /**
+   * Takes events of a session over as they are in another store, with what is kept beside them; answers how many were not
+   * here yet. Refused where the session has other events here.
+   */
+  readonly adopt: (
+    key: string,
+    events: readonly StoredEvent[],
+    beside: readonly Beside[],
+  ) => Promise<Result<number, Refusal>>;
+  /** Requests that are remembered, those behind an id, in the order of their ids. */
+  readonly requests: (after: string | undefined, limit: number) => Promise<readonly StoredRequest[]>;
+  /** Remembers requests that another store has answered; one that is known here stays what it is. */
+  readonly remember: (requests: readonly StoredRequest[]) => Promise<void>;
+  /** Digests inputs with the secret of another store, as long as there is no session; answers whether it does. To be opened anew then. */
+  readonly adoptKey: (key: string) => Promise<boolean>;
   /** Writes a copy of everything into a new file; answers whether this backend does. */
   readonly copyTo: (path: string) => Promise<boolean>;
   readonly close: () => Promise<void>;

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { refuseVerb } from './verb-names.ts';
 import { allVerbs } from './verbs.ts';
-import { runVerb, type CallOptions, type Location, type Workplace } from './world.ts';
+import { runApart, runVerb, type CallOptions, type Location, type Workplace } from './world.ts';
 
 /** What library users open: the same verbs over a file and over a server. */
 
@@ -106,7 +106,7 @@ export const locationOf = (
 };
 
 /** An open store as the library gives it. */
-export const createStint = (workplace: Workplace, location: Location, options: StintOptions): Stint => {
+export const createStint = (location: Location, workplace: Workplace, options: StintOptions): Stint => {
   const verbs = [...allVerbs, ...(options.verbs ?? [])];
   const actor = options.actor ?? `${userInfo().username}@${hostname()}`;
   let isClosed = false;
@@ -126,6 +126,7 @@ export const createStint = (workplace: Workplace, location: Location, options: S
       if (illegal !== undefined) return err({ refusal: illegal });
       const prepared = verb.prepare(input);
       if (!prepared.ok) return err({ refusal: prepared.error });
+      if (prepared.value.apart !== undefined) return runApart(location, location.store, prepared.value.apart);
       const result = await runVerb(workplace, verb, prepared.value, payload, { actor, ...call });
       if (!result.ok) return err(result.error);
       const { answer, warnings } = result.value;

@@ -122,12 +122,23 @@ export const createWorld = (
   const temporary = join(root, 'tmp');
   for (const folder of [project, temporary, join(root, 'home')]) mkdirSync(folder);
   const world = worldAt(root, project, {});
-  if (options.from !== undefined) cpSync(options.from.project, project, { recursive: true });
-  else if (options.git !== false) {
+  if (options.from !== undefined) {
+    cpSync(options.from.project, project, { recursive: true });
+    copyOnServer(options.from, world);
+  } else if (options.git !== false) {
     world.git('init', '-q', '--template=', '-b', 'main');
     world.git('commit', '-q', '--allow-empty', '-m', 'first');
   }
   return world;
+};
+
+/** What a world holds on a server goes with its folder, by way of a file. */
+const copyOnServer = (from: TestWorld, to: TestWorld): void => {
+  const server = process.env['STINT_TEST_WORLDS'];
+  if (server === undefined) return;
+  const file = join(to.root, 'carried.db');
+  if (from.run('store', 'copy', server, file).status === 0)
+    assert.equal(to.run('store', 'copy', file, server).status, 0);
 };
 
 /**

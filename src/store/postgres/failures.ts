@@ -68,7 +68,7 @@ const refuseEntry = (shown: string, said: string): Refusal =>
   });
 
 /** The refusal of a server that does not answer, or not in time. */
-export const refuseUnreachable = (shown: string, said: string): Refusal =>
+const refuseUnreachable = (shown: string, said: string): Refusal =>
   refuse('busy', `The store ${shown} cannot be reached: ${said}.`, {
     expected: 'a server that answers',
     hint: 'run the same command again',

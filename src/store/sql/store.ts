@@ -95,6 +95,25 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
         const token = (yield* loadCommon(kindOf(kinds, key), key))?.session.common.token ?? 0;
         return yield* selectRefusals(key, token);
       }),
+    adopt: async (key, events, beside) => {
+      const { adoptEvents } = await import('./adopt.ts');
+      return backend.write(onlyThis(key), () => adoptEvents(kindOf(kinds, key), key, events, beside));
+    },
+    requests: async (after, limit) => {
+      const { selectRequests } = await import('./adopt.ts');
+      return backend.ask(() => selectRequests(after, limit));
+    },
+    remember: async (requests) => {
+      const { rememberRequests } = await import('./adopt.ts');
+      await backend.write({ alone: [], shared: [everything] }, function* remember() {
+        yield* rememberRequests(requests);
+        return { commit: requests.length > 0, value: undefined };
+      });
+    },
+    adoptKey: async (key) => {
+      const { adoptKey } = await import('./adopt.ts');
+      return backend.write({ alone: [everything], shared: [] }, () => adoptKey(key));
+    },
     copyTo: backend.copyTo,
     close: backend.close,
   };

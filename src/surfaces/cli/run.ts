@@ -8,7 +8,15 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
 import type { MountTable } from '../../store/sqlite/file-system.ts';
 import type { Terminal } from '../tui/terminal.ts';
-import { openWorkplace, readsRemains, runVerb, type Location, type OpenStore, type Workplace } from '../world.ts';
+import {
+  openWorkplace,
+  readsRemains,
+  runApart,
+  runVerb,
+  type Location,
+  type OpenStore,
+  type Workplace,
+} from '../world.ts';
 import { namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
@@ -134,6 +142,10 @@ const runLine = async (
     dryRun: flags.dryRun,
     redact: flags.redact,
   };
+  if (call.value.apart !== undefined) {
+    const answer = await runApart(location, flags.store, call.value.apart);
+    return answer.ok ? ok({ answer: answer.value, warnings: [] }) : answer;
+  }
   const opened = await openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named', open);
   // What is left of a damaged store can be read.
   const left =
