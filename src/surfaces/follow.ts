@@ -3,7 +3,6 @@ import { cursorToText, positionOf, type Cursor, type Position } from '../kernel/
 import type { StoredEvent } from '../kernel/event.ts';
 import { StoreFailure, type Store, type Stretch } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
-import type { Result } from '../lib/result.ts';
 import { createKeeper } from './keep.ts';
 import { openWorkplace, type Location } from './world.ts';
 
@@ -48,18 +47,15 @@ export async function* follow({
   remark,
 }: Following): AsyncGenerator<readonly Followed[], void, undefined> {
   const trouble = createTrouble(remark);
-  let keeper = createKeeper();
+  const source = createSource(location);
   let cursor: Map<string, Position> | undefined = from === 'now' ? undefined : new Map(from);
   let isFirst = true;
   let seen: { readonly store: Store; readonly stamp: string } | undefined;
   const isOver = (): boolean => signal?.aborted === true;
   try {
     while (!isOver()) {
-      let isOnServer = false;
       try {
-        const workplace = valueOf(await openWorkplace(location, 'refuse-named', keeper.open));
-        const { store } = workplace;
-        ({ isOnServer } = workplace);
+        const store = await source.open();
         // Asked first: what is committed after it shows the next time.
         const stamp = await store.stamp();
         if (store !== seen?.store || stamp !== seen.stamp) {
@@ -105,17 +101,41 @@ export async function* follow({
       } catch (error) {
         if (!(error instanceof StoreFailure)) throw error;
         seen = undefined;
-        // Closing a damaged store would write its log into the file.
-        if (error.refusal.code === 'damaged') keeper = createKeeper();
+        if (error.refusal.code === 'damaged') source.abandon();
         if (!trouble.isWorthWaiting(error.refusal, isFirst)) throw error;
       }
-      const time = trouble.isThere() ? pauses.trouble : isOnServer ? pauses.server : pauses.file;
+      const time = trouble.isThere() ? pauses.trouble : source.isOnServer() ? pauses.server : pauses.file;
       await pause(time, undefined, signal === undefined ? {} : { signal }).catch(() => {});
     }
   } finally {
-    await keeper.forget();
+    await source.close();
   }
 }
+
+/** Where the store comes from: the file that lies there now, or a server, whose connections come back by themselves. */
+const createSource = (location: Location) => {
+  let keeper = createKeeper();
+  let server: Store | undefined;
+  return {
+    isOnServer: (): boolean => server !== undefined,
+    open: async (): Promise<Store> => {
+      if (server !== undefined) return server;
+      const opened = await openWorkplace(location, 'refuse-named', keeper.open);
+      if (!opened.ok) throw new StoreFailure(opened.error);
+      const { store, isOnServer } = opened.value;
+      if (isOnServer) server = store;
+      return store;
+    },
+    /** Leaves a damaged file alone: closing it would write its log into it. */
+    abandon: (): void => {
+      keeper = createKeeper();
+    },
+    close: async (): Promise<void> => {
+      await keeper.forget();
+      await server?.close();
+    },
+  };
+};
 
 /** What each session has that was not read, in the order of their keys. */
 const stretchesBehind = (cursor: Cursor, heads: Cursor): readonly Stretch[] =>
@@ -173,8 +193,3 @@ const refuseStrayed = (session: string, at: Position | undefined): Refusal =>
     expected: 'a cursor of this store, from the time since its sessions were begun',
     hint: 'stint log --follow without --after, which begins with the first event',
   });
-
-const valueOf = <Value>(result: Result<Value, Refusal>): Value => {
-  if (result.ok) return result.value;
-  throw new StoreFailure(result.error);
-};

@@ -49,26 +49,33 @@ export const openServer = async (
   return ok({ ...surveyed, now, files, store, damage: undefined, exists: true });
 };
 
-/** One connection for each project and process: a verb that is asked again and again does not connect again and again. */
+/**
+ * One connection for each project and process: a verb that is asked again and again does not connect again and again. It is
+ * closed when the last one who opened it has closed it.
+ */
 const openOnce = async (
   url: string,
   project: string,
   open: () => Promise<ServerStore | undefined>,
 ): Promise<ServerStore | undefined> => {
   const key = `${project} ${url}`;
-  const known = openByKey.get(key);
-  if (known !== undefined) return known;
-  const fresh = await open();
-  if (fresh !== undefined) {
-    const close = async (): Promise<void> => {
-      openByKey.delete(key);
-      await fresh.store.close();
-    };
-    openByKey.set(key, { ...fresh, store: closingWith(fresh, close) });
+  if (!openByKey.has(key)) {
+    const opened = await open();
+    if (opened === undefined) return undefined;
+    // Somebody else may have opened it meanwhile.
+    if (openByKey.has(key)) await opened.store.close();
+    else openByKey.set(key, { opened, users: 0 });
   }
-  return openByKey.get(key);
+  const kept = openByKey.get(key);
+  if (kept === undefined) return undefined;
+  kept.users += 1;
+  const close = async (): Promise<void> => {
+    kept.users -= 1;
+    if (kept.users > 0) return;
+    openByKey.delete(key);
+    await kept.opened.store.close();
+  };
+  return { ...kept.opened, store: { ...kept.opened.store, close } };
 };
 
-const openByKey = new Map<string, ServerStore>();
-
-const closingWith = ({ store }: ServerStore, close: () => Promise<void>): ServerStore['store'] => ({ ...store, close });
+const openByKey = new Map<string, { readonly opened: ServerStore; users: number }>();
