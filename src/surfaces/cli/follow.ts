@@ -103,7 +103,7 @@ const sessionsOf = async ({
 };
 
 const printEvents = async (
-  batches: AsyncIterable<readonly Followed[]>,
+  batches: AsyncIterator<readonly Followed[], void>,
   {
     limit,
     line,
@@ -129,7 +129,11 @@ const printEvents = async (
     return document;
   };
   try {
-    for await (const batch of batches) {
+    // Its end is not asked for: whoever ends leaves the store open, as every verb does.
+    for (;;) {
+      const next = await batches.next();
+      if (next.done === true) return ok(0);
+      const batch = next.value;
       const given = batch.slice(0, left);
       left -= given.length;
       const lines = given.map((one, index) =>
@@ -140,7 +144,6 @@ const printEvents = async (
       if (!(await writeOut(lines.join('')))) return ok(0);
       if (left === 0) return ok(0);
     }
-    return ok(0);
   } catch (error) {
     if (error instanceof StoreFailure) return err({ refusal: error.refusal });
     throw error;
