@@ -4,7 +4,8 @@ import { ok, type Result } from './lib/result.ts';
 import { createStint, locationOf, type Stint, type StintOptions } from './surfaces/library.ts';
 import { openWorkplace } from './surfaces/world.ts';
 
-export type { Stint, StintOptions } from './surfaces/library.ts';
+export type { Stint, StintOptions, Watched, WatchOptions } from './surfaces/library.ts';
+export { StoreFailure } from './kernel/ports.ts';
 
 /** Opens the store that is named, on a server or in a file, and makes it where there is none. */
 export const openStint = async (options: StintOptions = {}): Promise<Result<Stint, Refusal>> => {

@@ -87,6 +87,17 @@ export interface Live<Field = string> {
   readonly screen: () => Promise<Screen>;
 }
 
+/** A verb that may go on for ever: where its switch `on` is given, the command line follows the log of a session, or of all. */
+export interface Follows<Field = string> {
+  readonly on: Field;
+  /** The switch that says all sessions, the cursor, and how many events are enough. */
+  readonly all: Field;
+  readonly after: Field;
+  readonly limit: Field;
+  /** One event for a person. */
+  readonly text: (event: JsonObject) => string;
+}
+
 /** What a verb's author writes: a value. Help, parsing, routes and reference pages are functions of it. */
 export interface VerbDefinition<Schema extends InputSchema> {
   readonly name: string;
@@ -122,6 +133,7 @@ export interface VerbDefinition<Schema extends InputSchema> {
   /** The answer for a person: short aligned lines, and what to do next. */
   readonly text: (answer: JsonObject) => string;
   readonly live?: Live<keyof v.InferOutput<Schema> & string>;
+  readonly follows?: Follows<keyof v.InferOutput<Schema> & string>;
 }
 
 /**
@@ -166,6 +178,7 @@ export interface Verb {
   readonly payload: PayloadRule | undefined;
   readonly text: (answer: JsonObject) => string;
   readonly live: Live | undefined;
+  readonly follows: Follows | undefined;
   /** Checks the input before anything is looked up, and gives back the call to be made. */
   readonly prepare: (input: JsonObject) => Result<PreparedCall, Refusal>;
 }
@@ -298,6 +311,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     payload: definition.payload,
     text: definition.text,
     live: definition.live,
+    follows: definition.follows,
     prepare,
   };
 };

@@ -54,6 +54,15 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
       backend.ask(function* one() {
         return (yield* selectProved(key, { after: seq - 1, until: seq }))[0];
       }),
+    stamp: async () => backend.ask(() => backend.stamp()),
+    heads: async (sessions) => {
+      const { selectHeads } = await import('./follow.ts');
+      return backend.ask(() => selectHeads(sessions));
+    },
+    readOn: async (stretches, enough) => {
+      const { readOn } = await import('./follow.ts');
+      return backend.snapshot(() => readOn(stretches, enough));
+    },
     mirrors: async (sessions) => backend.ask(() => selectMirrors(sessions)),
     mirrorDigests: async (place, path) => backend.ask(() => selectDigests(place, path)),
     settleMirror: async (record, write, wait) => {
