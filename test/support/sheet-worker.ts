@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openStint } from '../../src/postgres.ts';
-import { storeIn } from './world.ts';
+import { storeIn } from './environment.ts';
 import { defineSheet, verbs } from '../kinds/sheet/index.ts';
 
 const [, , cwd = '', columns = '', effects = '', actor = ''] = process.argv;

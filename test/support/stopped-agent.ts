@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { JsonObject } from '../../src/index.ts';
 import { openStint } from '../../src/postgres.ts';
-import { storeIn } from './world.ts';
+import { storeIn } from './environment.ts';
 
 /** What came of each call: `ok`, or the code of the refusal. */
 export type Codes = readonly string[];

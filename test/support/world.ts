@@ -145,15 +145,6 @@ const copyOnServer = (from: TestWorld, to: TestWorld): void => {
  * tests say what verbs do there. Without it they are files, as usual.
  */
 const server = process.env['STINT_TEST_WORLDS'];
-/** The store that an environment names, as the library takes it. */
-export const storeIn = ({
-  STINT_STORE: store,
-  STINT_PROJECT: project,
-}: Readonly<Record<string, string | undefined>>): { readonly store?: string; readonly project?: string } => ({
-  ...(store === undefined ? {} : { store }),
-  ...(project === undefined ? {} : { project }),
-});
-
 /** What the store of a world is called. */
 export const storeOf = ({ env }: TestWorld, file = 'ROOT/project/.stint/stint.db'): string =>
   server === undefined
@@ -165,7 +156,6 @@ export const fileOnly = server !== undefined ? 'it is about the file of a store'
 
 const serverOf = (root: string): Readonly<Record<string, string>> =>
   server === undefined ? {} : { STINT_STORE: server, STINT_PROJECT: `w-${root.slice(-6).toLowerCase()}` };
-};
 
 const worldAt = (root: string, project: string, changes: Changes): TestWorld => {
   const cwd = changes.cwd ?? project;
