@@ -27,7 +27,7 @@ export const comeTo = async (context: TestContext, store: string, coming: Coming
   assert.ok(location.ok);
   const workplace = await openWorkplace({ ...location.value, ...(patience === undefined ? {} : { patience }) }, 'make');
   if (!workplace.ok) return workplace.error;
-  const stint = createStint(workplace.value, options);
+  const stint = createStint(location.value, workplace.value, options);
   context.after(stint.close);
   return {
     ask: async (verb, ...rest) => {
