@@ -134,6 +134,7 @@ export const createWorld = (
 
 /** What a world holds on a server goes with its folder, by way of a file. */
 const copyOnServer = (from: TestWorld, to: TestWorld): void => {
+  const server = serverNow();
   if (server === undefined) return;
   const file = join(to.root, 'carried.db');
   if (from.run('store', 'copy', server, file).status === 0)
@@ -144,18 +145,23 @@ const copyOnServer = (from: TestWorld, to: TestWorld): void => {
  * The server on which the worlds of a test keep their stores, each as a project of its own: with STINT_TEST_WORLDS the same
  * tests say what verbs do there. Without it they are files, as usual.
  */
-const server = process.env['STINT_TEST_WORLDS'];
+const serverNow = (): string | undefined => process.env['STINT_TEST_WORLDS'];
+
 /** What the store of a world is called. */
-export const storeOf = ({ env }: TestWorld, file = 'ROOT/project/.stint/stint.db'): string =>
-  server === undefined
-    ? file
-    : `postgres://${new URL(server).host}${new URL(server).pathname} (project ${env['STINT_PROJECT']})`;
+export const storeOf = ({ env }: TestWorld, file = 'ROOT/project/.stint/stint.db'): string => {
+  const { STINT_STORE: store, STINT_PROJECT: project } = env;
+  if (store === undefined) return file;
+  const { host, pathname } = new URL(store);
+  return `postgres://${host}${pathname} (project ${project})`;
+};
 
 /** Why a test that is about the file of a store is skipped, or false. */
-export const fileOnly = server !== undefined ? 'it is about the file of a store' : false;
+export const fileOnly = serverNow() !== undefined ? 'it is about the file of a store' : false;
 
-const serverOf = (root: string): Readonly<Record<string, string>> =>
-  server === undefined ? {} : { STINT_STORE: server, STINT_PROJECT: `w-${root.slice(-6).toLowerCase()}` };
+const serverOf = (root: string): Readonly<Record<string, string>> => {
+  const server = serverNow();
+  return server === undefined ? {} : { STINT_STORE: server, STINT_PROJECT: `w-${root.slice(-6).toLowerCase()}` };
+};
 
 const worldAt = (root: string, project: string, changes: Changes): TestWorld => {
   const cwd = changes.cwd ?? project;

@@ -73,10 +73,10 @@ const readMeta = async (database: Database, { schema, shown }: Address): Promise
     return await database.snapshot(selectMeta);
   } catch (error) {
     const cause = error instanceof StoreFailure ? error.cause : error;
-    if (codeOf(cause) !== '42P01') throw error;
-    // What a user may not use is passed over as if it were not there.
-    const isHidden = await database.snapshot(() => hidesSchema(schema));
-    if (isHidden) throw new StoreFailure(refuseHidden(shown));
+    const code = codeOf(cause);
+    if (code !== '42P01' && code !== '42501') throw error;
+    if (await database.ask(() => hidesSchema(schema))) throw new StoreFailure(refuseHidden(shown));
+    if (code === '42501') throw error;
     return new Map();
   }
 };
