@@ -214,14 +214,11 @@ test('a reader who goes away ends it without a word, and one who takes his time 
   });
   await once(left.stdout, 'data');
   const ended = once(left, 'close');
-  let isEnded = false;
-  void ended.then(() => {
-    isEnded = true;
-  });
-  while (!isEnded) {
+  while (left.exitCode === null) {
     world.answer('note', 'x');
     await Promise.race([ended, pause(100)]);
   }
+  await ended;
   assert.equal(said, 'exit 0\n');
 
   for (let count = 0; count < 4; count += 1) world.with({ input: undefined }).answer('note', 'x'.repeat(100_000));
@@ -354,14 +351,14 @@ test('of a session that came back without its newest events those that stand the
   begin(world, 'a', 'b');
   settle(world);
   const path = world.path('.stint/stint.db');
-  const before = readFileSync(path);
+  const old = readFileSync(path);
   for (let count = 0; count < 3; count += 1) world.answer('note', `lost ${count}`, '--session', 'a');
   const follower = startFollower(context, world, '--all');
   await follower.until(7);
   assert.equal(await follower.end('SIGINT'), 130);
   const { cursor } = follower.given[6];
   // The file of before, without its log: what the tip names is not there any more.
-  writeFileSync(path, before);
+  writeFileSync(path, old);
   spawnSync('rm', ['-f', `${path}-wal`, `${path}-shm`]);
   assert.equal(world.refusal(14, 'log', '--follow', '--all', '--after', cursor).code, 'damaged');
   const fixed = world.run('doctor', '--fix', '--json');
