@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { after, before, test, type TestContext } from 'node:test';
 import { openStint, StoreFailure, type JsonObject, type Stint, type Watched } from '../src/index.ts';
+import { writeFileAtomic } from '../src/lib/atomic-file.ts';
 import { openStint as openServerStint } from '../src/postgres.ts';
 import { settle } from './support/damage.ts';
 import { assertInOrder, startFollower, writeNotes } from './support/follower.ts';
@@ -463,6 +464,27 @@ const testLibrary = async (stint: Stint): Promise<void> => {
   assert.ok((await open).length <= 12);
   assert.deepEqual(await watchSome(stint, 1), []);
 };
+
+test('whoever keeps the cursor with what he made of an event makes it once, however often he begins anew', async (context) => {
+  const world = fileWorld(context);
+  begin(world, 'a', 'b');
+  const opened = openStint({ cwd: world.project });
+  assert.ok(opened.ok);
+  const stint = opened.value;
+  const place = world.write('counted.json', '{"counts":{},"cursor":""}');
+  for (let run = 0; run < 4; run += 1) {
+    world.answer('note', `of run ${run}`, '--session', 'a');
+    const { counts, cursor: kept }: Printed = JSON.parse(readFileSync(place, 'utf8'));
+    for await (const { event, cursor } of stint.watch({ cursor: kept })) {
+      counts[event.type] = (counts[event.type] ?? 0) + 1;
+      writeFileAtomic(place, JSON.stringify({ counts, cursor }));
+      if (event.type === 'Noted') break;
+    }
+  }
+  await stint.close();
+  const { counts }: Printed = JSON.parse(readFileSync(place, 'utf8'));
+  assert.deepEqual(counts, { SessionOpened: 2, RoundStarted: 2, Noted: 4 });
+});
 
 test('the library watches a file', async (context) => {
   const opened = openStint({ cwd: fileWorld(context).project });
