@@ -333,8 +333,14 @@ test('a file that a repair replaces is gone on with, and nothing comes twice', a
   const follower = startFollower(context, world, '--all');
   await follower.until(4);
   overwriteStart(world);
+  // Once it is seen damaged, and once it is repaired before anybody looks again, perhaps.
+  await follower.untilSaid(/^stint: waiting: The store \S+ is damaged: /m);
   assert.equal(world.run('doctor', '--fix').status, 0);
-  for (const name of ['a', 'b']) world.answer('note', `after the repair of ${name}`, '--session', name);
+  world.answer('note', 'after a repair', '--session', 'a');
+  await follower.until(5);
+  overwriteStart(world);
+  assert.equal(world.run('doctor', '--fix').status, 0);
+  world.answer('note', 'after another repair', '--session', 'b');
   await follower.until(6);
   assert.equal(await follower.end('SIGINT'), 130);
   assertInOrder(follower.given);
@@ -473,7 +479,7 @@ test('whoever keeps the cursor with what he made of an event makes it once, howe
   const stint = opened.value;
   const place = world.write('counted.json', '{"counts":{},"cursor":""}');
   for (let run = 0; run < 4; run += 1) {
-    world.answer('note', `of run ${run}`, '--session', 'a');
+    world.answer('note', `of run ${run}`, '--session', 'b');
     const { counts, cursor: kept }: Printed = JSON.parse(readFileSync(place, 'utf8'));
     for await (const { event, cursor } of stint.watch({ cursor: kept })) {
       counts[event.type] = (counts[event.type] ?? 0) + 1;
