@@ -197,7 +197,6 @@ test('with --after now only what is still to come is given', async (context) => 
   await follower.end('SIGINT');
 });
 
-/** A reader of a pipe who goes away, or takes his time. */
 test('a reader who goes away ends it without a word, and one who takes his time does not keep it from ending', async (context) => {
   const world = fileWorld(context);
   begin(world, 'a');
@@ -248,6 +247,34 @@ test('a remark of a megabyte comes whole, and others behind it', async (context)
     given.slice(2).map(({ data }) => data.text),
     [text, 'small', text],
   );
+});
+
+test('a cursor of many sessions stands on some lines, on the last one always, and from each of them it goes on', async (context) => {
+  const world = fileWorld(context);
+  const opened = openStint({ cwd: world.project });
+  assert.ok(opened.ok);
+  for (let count = 0; count < 300; count += 1) {
+    const name = `one-of-the-sessions-${count}`;
+    assert.ok((await opened.value.run('begin', { kind: 'review', name, branch: name })).ok);
+  }
+  await opened.value.close();
+  const given = take(world, 600, '--all');
+  assertInOrder(given);
+  const at = given.flatMap(({ cursor }, index) => (cursor === undefined ? [] : [index]));
+  assert.ok(at.length > 50 && at.length < 400, String(at.length));
+  assert.equal(at.at(-1), 599);
+  for (const index of [at[0], at[Math.floor(at.length / 2)], at.at(-2)]) {
+    assert.ok(index !== undefined);
+    world.write('cursor', given[index]?.cursor);
+    const rest = take(world, 599 - index, '--all', '--after', '@cursor');
+    assert.deepEqual(
+      rest.map(({ session, seq }) => `${session} ${seq}`).toSorted(),
+      given
+        .slice(index + 1)
+        .map(({ session, seq }) => `${session} ${seq}`)
+        .toSorted(),
+    );
+  }
 });
 
 /** Kills who follows again and again while others write, and asserts that he got everything once. */

@@ -198,5 +198,5 @@ const createTrouble = (remark: (text: string) => void) => {
 const refuseStrayed = (session: string, at: Position | undefined): Refusal =>
   refuse('conflict', `Event ${at?.seq} of ${session} is not the one that the cursor stands behind.`, {
     expected: 'a cursor of this store, from the time since its sessions were begun',
-    hint: 'stint log --follow without --after, which begins with the first event',
+    hint: 'stint log --follow, without --after: it begins with the first event',
   });
