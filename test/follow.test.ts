@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { after, before, test, type TestContext } from 'node:test';
 import { openStint, StoreFailure, type JsonObject, type Stint, type Watched } from '../src/index.ts';
+import { writeFileAtomic } from '../src/lib/atomic-file.ts';
 import { openStint as openServerStint } from '../src/postgres.ts';
 import { settle } from './support/damage.ts';
 import { assertInOrder, startFollower, writeNotes } from './support/follower.ts';
@@ -196,7 +197,6 @@ test('with --after now only what is still to come is given', async (context) => 
   await follower.end('SIGINT');
 });
 
-/** A reader of a pipe who goes away, or takes his time. */
 test('a reader who goes away ends it without a word, and one who takes his time does not keep it from ending', async (context) => {
   const world = fileWorld(context);
   begin(world, 'a');
@@ -214,14 +214,11 @@ test('a reader who goes away ends it without a word, and one who takes his time 
   });
   await once(left.stdout, 'data');
   const ended = once(left, 'close');
-  let isEnded = false;
-  void ended.then(() => {
-    isEnded = true;
-  });
-  while (!isEnded) {
+  while (left.exitCode === null) {
     world.answer('note', 'x');
     await Promise.race([ended, pause(100)]);
   }
+  await ended;
   assert.equal(said, 'exit 0\n');
 
   for (let count = 0; count < 4; count += 1) world.with({ input: undefined }).answer('note', 'x'.repeat(100_000));
@@ -250,6 +247,34 @@ test('a remark of a megabyte comes whole, and others behind it', async (context)
     given.slice(2).map(({ data }) => data.text),
     [text, 'small', text],
   );
+});
+
+test('a cursor of many sessions stands on some lines, on the last one always, and from each of them it goes on', async (context) => {
+  const world = fileWorld(context);
+  const opened = openStint({ cwd: world.project });
+  assert.ok(opened.ok);
+  for (let count = 0; count < 300; count += 1) {
+    const name = `one-of-the-sessions-${count}`;
+    assert.ok((await opened.value.run('begin', { kind: 'review', name, branch: name })).ok);
+  }
+  await opened.value.close();
+  const given = take(world, 600, '--all');
+  assertInOrder(given);
+  const at = given.flatMap(({ cursor }, index) => (cursor === undefined ? [] : [index]));
+  assert.ok(at.length > 50 && at.length < 400, String(at.length));
+  assert.equal(at.at(-1), 599);
+  for (const index of [at[0], at[Math.floor(at.length / 2)], at.at(-2)]) {
+    assert.ok(index !== undefined);
+    world.write('cursor', given[index]?.cursor);
+    const rest = take(world, 599 - index, '--all', '--after', '@cursor');
+    assert.deepEqual(
+      rest.map(({ session, seq }) => `${session} ${seq}`).toSorted(),
+      given
+        .slice(index + 1)
+        .map(({ session, seq }) => `${session} ${seq}`)
+        .toSorted(),
+    );
+  }
 });
 
 /** Kills who follows again and again while others write, and asserts that he got everything once. */
@@ -335,8 +360,14 @@ test('a file that a repair replaces is gone on with, and nothing comes twice', a
   const follower = startFollower(context, world, '--all');
   await follower.until(4);
   overwriteStart(world);
+  // Once it is seen damaged, and once it is repaired before anybody looks again, perhaps.
+  await follower.untilSaid(/^stint: waiting: The store \S+ is damaged: /m);
   assert.equal(world.run('doctor', '--fix').status, 0);
-  for (const name of ['a', 'b']) world.answer('note', `after the repair of ${name}`, '--session', name);
+  world.answer('note', 'after a repair', '--session', 'a');
+  await follower.until(5);
+  overwriteStart(world);
+  assert.equal(world.run('doctor', '--fix').status, 0);
+  world.answer('note', 'after another repair', '--session', 'b');
   await follower.until(6);
   assert.equal(await follower.end('SIGINT'), 130);
   assertInOrder(follower.given);
@@ -354,14 +385,14 @@ test('of a session that came back without its newest events those that stand the
   begin(world, 'a', 'b');
   settle(world);
   const path = world.path('.stint/stint.db');
-  const before = readFileSync(path);
+  const old = readFileSync(path);
   for (let count = 0; count < 3; count += 1) world.answer('note', `lost ${count}`, '--session', 'a');
   const follower = startFollower(context, world, '--all');
   await follower.until(7);
   assert.equal(await follower.end('SIGINT'), 130);
   const { cursor } = follower.given[6];
   // The file of before, without its log: what the tip names is not there any more.
-  writeFileSync(path, before);
+  writeFileSync(path, old);
   spawnSync('rm', ['-f', `${path}-wal`, `${path}-shm`]);
   assert.equal(world.refusal(14, 'log', '--follow', '--all', '--after', cursor).code, 'damaged');
   const fixed = world.run('doctor', '--fix', '--json');
@@ -466,6 +497,27 @@ const testLibrary = async (stint: Stint): Promise<void> => {
   assert.ok((await open).length <= 12);
   assert.deepEqual(await watchSome(stint, 1), []);
 };
+
+test('whoever keeps the cursor with what he made of an event makes it once, however often he begins anew', async (context) => {
+  const world = fileWorld(context);
+  begin(world, 'a', 'b');
+  const opened = openStint({ cwd: world.project });
+  assert.ok(opened.ok);
+  const stint = opened.value;
+  const place = world.write('counted.json', '{"counts":{},"cursor":""}');
+  for (let run = 0; run < 4; run += 1) {
+    world.answer('note', `of run ${run}`, '--session', 'b');
+    const { counts, cursor: kept }: Printed = JSON.parse(readFileSync(place, 'utf8'));
+    for await (const { event, cursor } of stint.watch({ cursor: kept })) {
+      counts[event.type] = (counts[event.type] ?? 0) + 1;
+      writeFileAtomic(place, JSON.stringify({ counts, cursor }));
+      if (event.type === 'Noted') break;
+    }
+  }
+  await stint.close();
+  const { counts }: Printed = JSON.parse(readFileSync(place, 'utf8'));
+  assert.deepEqual(counts, { SessionOpened: 2, RoundStarted: 2, Noted: 4 });
+});
 
 test('the library watches a file', async (context) => {
   const opened = openStint({ cwd: fileWorld(context).project });

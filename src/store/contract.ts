@@ -495,10 +495,10 @@ export const testStore = ({ name, open }: StoreFixture): void => {
 
   promise('a stamp is another one after every commit, and the same as long as there is none', async (store) => {
     const stamps = [await store.stamp()];
-    for (const name of ['a', 'b']) {
-      await openTally(store, name);
+    for (const one of ['a', 'b']) {
+      await openTally(store, one);
       stamps.push(await store.stamp());
-      await add(store, name, 1);
+      await add(store, one, 1);
       stamps.push(await store.stamp());
     }
     assert.equal(new Set(stamps).size, 5);
@@ -538,7 +538,7 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     for (let amount = 1; amount <= 70; amount += 1) await add(store, amount % 7 === 0 ? 'b' : 'a', amount);
     const whole = [...(await store.events('tally:a', { after: 3 })), ...(await store.events('tally:b', {}))];
     for (const enough of [1, 7, 33, 1000]) {
-      let at = new Map([['tally:a', positionAt(await store.event('tally:a', 3))]]);
+      const at = new Map([['tally:a', positionAt(await store.event('tally:a', 3))]]);
       const read: StoredEvent[] = [];
       for (let calls = 0; ; calls += 1) {
         const heads = await store.heads(undefined);
@@ -549,7 +549,7 @@ export const testStore = ({ name, open }: StoreFixture): void => {
         const { events, strayed } = await store.readOn(stretches, enough);
         assert.equal(strayed, undefined);
         assert.ok(events.length > 0 && events.length <= enough);
-        at = new Map([...at, ...events.map((event) => [event.session, positionAt(event)] as const)]);
+        for (const event of events) at.set(event.session, positionAt(event));
         read.push(...events);
         assert.ok(calls < 80);
       }
@@ -601,12 +601,12 @@ export const testStore = ({ name, open }: StoreFixture): void => {
       const names = Array.from({ length: 8 }, (_, index) => `n${index}`);
       let isWritten = false;
       const writing = Promise.all(
-        names.map(async (name, index) => {
-          await openTally(store, name);
+        names.map(async (one, index) => {
+          await openTally(store, one);
           for (let amount = 0; amount < 15; amount += 1) {
-            await add(store, name, amount);
+            await add(store, one, amount);
             // Two at once, so that sessions overtake each other.
-            if (index % 2 === 0) await Promise.all([add(store, name, 1), add(store, 'n0', 1)]);
+            if (index % 2 === 0) await Promise.all([add(store, one, 1), add(store, 'n0', 1)]);
           }
         }),
       ).then(() => {

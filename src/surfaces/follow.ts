@@ -27,6 +27,9 @@ export interface Followed {
 /** How long to wait between two looks, in milliseconds. */
 const pauses = { file: 250, server: 500, trouble: 1000 } as const;
 
+/** How much of its time somebody who follows waits, at least: a look at thousands of sessions is worth a longer pause. */
+const idleness = 10;
+
 /** For how long damage may be a repair that is still at work, in milliseconds. */
 const longestRepair = 10_000;
 
@@ -50,6 +53,7 @@ export async function* follow({
   const source = createSource(location);
   let cursor: Map<string, Position> | undefined = from === 'now' ? undefined : new Map(from);
   let isFirst = true;
+  let cost = 0;
   let seen: { readonly store: Store; readonly stamp: string } | undefined;
   const isOver = (): boolean => signal?.aborted === true;
   try {
@@ -58,8 +62,11 @@ export async function* follow({
         const store = await source.open();
         // Asked first: what is committed after it shows the next time.
         const stamp = await store.stamp();
+        cost = 0;
         if (store !== seen?.store || stamp !== seen.stamp) {
+          const asked = performance.now();
           const heads = await store.heads(sessions);
+          cost = performance.now() - asked;
           cursor ??= new Map(heads);
           if (isFirst) remarkUnknown(cursor, heads, sessions, remark);
           for (
@@ -105,7 +112,7 @@ export async function* follow({
         if (!trouble.isWorthWaiting(error.refusal, isFirst)) throw error;
       }
       const time = trouble.isThere() ? pauses.trouble : source.isOnServer() ? pauses.server : pauses.file;
-      await pause(time, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+      await pause(Math.max(time, idleness * cost), undefined, signal === undefined ? {} : { signal }).catch(() => {});
     }
   } finally {
     await source.close();
@@ -191,5 +198,5 @@ const createTrouble = (remark: (text: string) => void) => {
 const refuseStrayed = (session: string, at: Position | undefined): Refusal =>
   refuse('conflict', `Event ${at?.seq} of ${session} is not the one that the cursor stands behind.`, {
     expected: 'a cursor of this store, from the time since its sessions were begun',
-    hint: 'stint log --follow without --after, which begins with the first event',
+    hint: 'stint log --follow, without --after: it begins with the first event',
   });

@@ -41,9 +41,15 @@ export const openPostgresStore = async (
   return { store: createStore(backend, kinds), ahead: database.ahead };
 };
 
-/** Which transactions a reader sees: where these are the same ones, so is all that it can read. */
+/**
+ * Which transactions a reader sees: where these are the same ones, so is all that it can read. A server that repeats what
+ * another one does tells of its transactions in part only; there it is how far it has come.
+ */
 function* selectStamp(): Work<string> {
-  return String((yield* get('SELECT pg_current_snapshot()::text AS stamp'))?.['stamp']);
+  const row = yield* get(
+    `SELECT pg_current_snapshot()::text || ' ' || coalesce(pg_last_wal_replay_lsn()::text, '') AS stamp`,
+  );
+  return String(row?.['stamp']);
 }
 
 /** Whether its files are whole is for the server to say. */
