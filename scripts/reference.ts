@@ -27,6 +27,10 @@ import type { Verb } from '../src/kernel/verb.ts';
 import { kinds } from '../src/kinds/registry.gen.ts';
 import type { Result } from '../src/lib/result.ts';
 import { migrations, schemaVersion } from '../src/store/migrations.ts';
+import {
+  migrations as serverMigrations,
+  schemaVersion as serverSchemaVersion,
+} from '../src/store/postgres/migrations.ts';
 import { commonFlags, payloadFlags, writeFlags } from '../src/surfaces/cli/arguments.ts';
 import type { Flag } from '../src/surfaces/cli/fields.ts';
 import { aliasText, exitTable, fieldsOf, usageOf } from '../src/surfaces/cli/help.ts';
@@ -449,6 +453,9 @@ const schemaPage = (): readonly string[] => [
   '# Schema of a SQLite store',
   `This program reads and writes schema ${schemaVersion}, kept in \`PRAGMA user_version\`. A store with a higher number was written by a newer stint: it is opened read-only. An older one is brought up to date by the steps below, in one transaction, when it is opened for the first time. A step that was released is never edited.`,
   ...migrations.flatMap((sql, index) => [`## Step ${index + 1}`, fence('sql', sql.trim())]),
+  '# Schema of a project on a PostgreSQL server',
+  `This program reads and writes schema ${serverSchemaVersion}, kept in \`meta\`. The tables lie in a schema \`stint_<project>\` and are those of a file; the same holds for newer and older ones.`,
+  ...serverMigrations.flatMap((sql, index) => [`## Step ${index + 1} on a server`, fence('sql', sql.trim())]),
 ];
 
 // The environment.

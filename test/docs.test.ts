@@ -242,6 +242,7 @@ const ofProjects: ReadonlySet<string> = new Set([
   'map-meta.json',
   'round-meta.json',
   'state.json',
+  'stint.json',
 ]);
 
 test('every script and flag that a page names is there', () => {
@@ -341,6 +342,7 @@ const glossary = [
   'place',
   'process',
   'progress',
+  'project',
   'projection',
   'refusal',
   'request',
