@@ -41,7 +41,7 @@ export const dumpStore = (world: TestWorld, folder = world.path('.stint')): Reco
 };
 
 /** Whether the store of a world lies on a server. */
-export const isOnServer = ({ env }: TestWorld): boolean => /^postgres:/.test(env['STINT_STORE'] ?? '');
+export const isOnServer = ({ env }: TestWorld): boolean => env['STINT_STORE']?.startsWith('postgres:') === true;
 
 /** The same of a store on a server; no tables where its project was not made yet. */
 const dumpServer = ({ env }: TestWorld): Record<string, readonly Printed[]> => {
