@@ -15,7 +15,7 @@ import {
 } from './support/campaigns.ts';
 import { damageStores, killRepairs, repairAtOnce, writeWhileRepaired } from './support/damage.ts';
 import { approval, json, reviewIn } from './support/reviews.ts';
-import { liveThroughDay } from './support/server-soak.ts';
+import { crowdServer, liveThroughDay } from './support/server-soak.ts';
 import { assertSound } from './support/stores.ts';
 import { createWorld, type Tidying } from './support/world.ts';
 
@@ -132,6 +132,7 @@ const campaigns: readonly Campaign[] = [
       return `8 workers for ${seconds} s: ${verbs} verbs, ${refused} refused for good reason, ${events} events`;
     },
   },
+  ...(isShort ? [] : [{ name: 'crowd a server', run: async (tidying: Tidying) => crowdServer(tidying, 200, 20) }]),
   {
     name: 'a bad day of a server',
     run: async (tidying) =>
