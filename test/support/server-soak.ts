@@ -222,7 +222,7 @@ const commandOf = (
     { verb: 'advance', args: ['advance', phase, ...of] },
     { verb: 'complete-round', args: ['complete-round', '-', ...of], input: json(approval) },
     { verb: 'finish', args: ['finish', ...of] },
-    { verb: 'lease claim', args: ['lease', 'claim', '--ttl', '2s', ...of] },
+    { verb: 'lease claim', args: ['lease', 'claim', '--ttl', '10s', ...of] },
     { verb: 'process start', args: ['process', 'start', '--kind', 'instance', ...of] },
   ];
   // At first there is nothing to work on.

@@ -20,7 +20,7 @@ export interface Database {
 }
 
 /** How long a caller waits for the server, for a lock, or for its turn, in milliseconds, before the store counts as busy. */
-export const usualPatience = 10_000;
+const usualPatience = 10_000;
 
 /** The most connections of one process. */
 const mostConnections = 4;
