@@ -129,7 +129,12 @@ test('one store that is opened twice in a process stays open until both have clo
 });
 
 /** Everything that verbs do with a store. */
-const doEverything = async ({ ask }: Hand): Promise<void> => {
+const doEverything = async (hand: Hand): Promise<void> => {
+  const ask: Hand['ask'] = async (...call) => {
+    const answer = await hand.ask(...call);
+    assert.equal(answer.warnings, undefined, call[0]);
+    return answer;
+  };
   await ask('begin', { kind: 'review', name: 'r' }, { requestId: 'begun' });
   const { token } = await ask('lease claim', { session: 'r' });
   const held = { leaseToken: token };
@@ -198,7 +203,16 @@ test('a role with the grants that are listed runs every verb, and one that only 
   const cwd = createWorld(context).project;
   await handAt(context, url, { cwd, ...sheets });
   await administer(url, ...grantsToWrite(writer), ...grantsToRead(reader));
-  await doEverything(await handAt(context, urlOf(url, writer), { cwd, ...sheets }));
+  const worker = await handAt(context, urlOf(url, writer), { cwd, ...sheets });
+  await doEverything(worker);
+  await administer(url, 'UPDATE stint_shared.process SET checksum = 0');
+  assert.deepEqual(
+    listOf((await worker.ask('rebuild')).sessions).map(({ session, rebuilt }) => [session, rebuilt]),
+    [
+      ['sheet:s', false],
+      ['review:r', true],
+    ],
+  );
   await assert.rejects(administer(urlOf(url, writer), 'DELETE FROM stint_shared.event'), /permission denied/);
   const looker = await handAt(context, urlOf(url, reader), { cwd, ...sheets });
   await lookAtEverything(looker);
