@@ -292,6 +292,7 @@ test('everything works where each transaction runs on another connection that re
   assert.equal((await bob.ask('log', { session: 'both' })).total, 42);
   assert.equal((await bob.ask('doctor')).healthy, true);
   assert.ok(pooler.moves() > 100, 'transactions were moved');
+  assert.deepEqual([...pooler.left], ['"$user", public 0 0 0 0 0 0'], 'nothing is left behind');
 });
 
 test('who is not let in is told why, at once', async (context) => {
