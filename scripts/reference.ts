@@ -496,7 +496,11 @@ const environmentPage = (): readonly string[] => {
 
 /** What each variable does. No value of the program says it, so the names are compared with those in the sources. */
 const variables: readonly (readonly [string, string])[] = [
-  ['STINT_STORE', 'The store: its file or folder. Default: .stint/ of the main checkout. The flag is --store.'],
+  [
+    'STINT_STORE',
+    'The store: its file or folder, the address of a server (postgres://...), or env:NAME. Default: what stint.json says, else .stint/ of the main checkout. The flag is --store.',
+  ],
+  ['STINT_PROJECT', 'The project on a server. Default: what stint.json says.'],
   ['STINT_SESSION', 'The session that is meant where --session is not given.'],
   ['STINT_ACTOR', 'Who acts. Default: the agent that runs this, else user@host. The flag is --actor.'],
   ['STINT_PROCESS', 'The id of the process that acts, as process start answered it. The flag is --process.'],

@@ -11,17 +11,18 @@ export type { Kind, KindDefinition } from './kernel/kind.ts';
 export type { PhaseWorkflow } from './kernel/phases.ts';
 export type { Verb, VerbRefusal } from './kernel/verb.ts';
 export { refusals } from './kernel/refusal.ts';
+export { StoreFailure } from './kernel/ports.ts';
 export { defineKind } from './kernel/kind.ts';
 export { definePhaseWorkflow } from './kernel/phases.ts';
 export { completionVerb } from './kernel/phases-verb.ts';
 export { version } from './version.gen.ts';
 
-export type { Stint, StintOptions } from './surfaces/library.ts';
+export type { Stint, StintOptions, Watched, WatchOptions } from './surfaces/library.ts';
 
 /** Opens the store of a checkout, and makes it where there is none. One on a server is opened by `stint/postgres`. */
 export const openStint = (options: StintOptions = {}): Result<Stint, Refusal> => {
   const location = locationOf(options, { cwd: process.cwd(), env: process.env });
   if (!location.ok) return location;
   const workplace = openFileWorkplace(location.value, 'make');
-  return workplace.ok ? ok(createStint(workplace.value, options)) : workplace;
+  return workplace.ok ? ok(createStint(location.value, workplace.value, options)) : workplace;
 };

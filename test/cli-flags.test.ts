@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { approval, completeRound, json, name, objection, reviewIn, session } from './support/reviews.ts';
-import { dumpStore, eventsOf, treeOf } from './support/stores.ts';
+import { dumpStore, eventsOf, isOnServer, treeOf } from './support/stores.ts';
 import { createWorld, listOf, type TestWorld } from './support/world.ts';
 
 /** A world with a review in its first phase. */
@@ -51,7 +51,7 @@ for (const { verb, args, input, from } of writes) {
     const world = from(context);
     const caller = world.with({ ...(input === undefined ? {} : { input }) });
     const rehearsal = createWorld(context, { from: world }).with({ ...(input === undefined ? {} : { input }) });
-    const before = existsSync(world.path('.stint/stint.db')) ? dumpStore(world) : undefined;
+    const before = isOnServer(world) || existsSync(world.path('.stint/stint.db')) ? dumpStore(world) : undefined;
     const files = treeOf(world.project, (path) => path.startsWith('.stint') || path.startsWith('.git/'));
     const answer = caller.answer(verb, ...args, '--dry-run', '--request-id', 'dry');
     assert.equal(answer.dry_run, true);

@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { approval, json, name, objection, phases, reviewIn } from './support/reviews.ts';
-import { createWorld, lines, listOf, sorted, type Outcome, type Printed, type TestWorld } from './support/world.ts';
+import {
+  createWorld,
+  lines,
+  listOf,
+  sorted,
+  storeOf,
+  type Outcome,
+  type Printed,
+  type TestWorld,
+} from './support/world.ts';
 
 const folder = `.ocr/sessions/${name}`;
 
@@ -185,7 +194,7 @@ test('a review is walked from its begin through two rounds to its end, and every
       '\n',
     ),
   );
-  assert.equal(say('doctor'), lines('healthy: 1 session, 21 events in ROOT/project/.stint/stint.db'));
+  assert.equal(say('doctor'), lines(`healthy: 1 session, 21 events in ${storeOf(world)}`));
   assert.equal(say('rebuild'), lines(`review:${name}  as its events say  0 files written`));
 });
 
@@ -490,7 +499,7 @@ test('JSON of doctor and rebuild: what was looked at, and what was done', (conte
   assert.deepEqual(world.answer('doctor'), {
     schema_version: 1,
     healthy: true,
-    store: world.path('.stint/stint.db'),
+    store: storeOf(world, world.path('.stint/stint.db')),
     sessions: 1,
     events: 9,
     findings: [],
@@ -541,6 +550,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'doctor',
     'finish',
     'import review',
+    'init',
     'lease claim',
     'lease release',
     'lease renew',
@@ -561,6 +571,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'show',
     'start',
     'status',
+    'store copy',
     'timeline',
   ]);
   assert.equal(existsSync(world.path('.stint')), false, 'asking for help makes no store');

@@ -10,7 +10,7 @@ import { startProcess } from './support/processes.ts';
 import { raceClaims } from './support/campaigns.ts';
 import type { Calls, Codes } from './support/stopped-agent.ts';
 import { assertSound, dumpStore, eventsOf, tamper } from './support/stores.ts';
-import { later, noon, repository, sorted, type Printed, type TestWorld } from './support/world.ts';
+import { fileOnly, later, noon, repository, sorted, type Printed, type TestWorld } from './support/world.ts';
 
 test('C01: of 8 processes that claim one session at once exactly one gets it, 50 times over, and the seven others are told who', async (context) => {
   await raceClaims(context, 8, 50);
@@ -169,7 +169,7 @@ test('C05: whoever was stopped for longer than its lease and is continued writes
   assertSound(world);
 });
 
-test('whoever was stopped is kept out also after a rebuild of everything', async (context) => {
+test('whoever was stopped is kept out also after a rebuild of everything', { skip: fileOnly }, async (context) => {
   const taken = await takenFromStopped(context);
   tamper(taken.world, (database) => database.exec(`UPDATE session SET view = '{}', common = '{}', lease = NULL`));
   taken.bob.answer('rebuild');
@@ -194,32 +194,36 @@ const damages: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 for (const [lost, [from, to]] of Object.entries(damages))
-  test(`whoever was stopped is kept out also after a repair of a store that has lost ${lost}`, async (context) => {
-    const taken = await takenFromStopped(context);
-    const { world, key, bob, token } = taken;
-    bob.answer('note', 'mine', '--session', 'held');
-    bob.answer('advance', 'change-context', '--session', 'held');
-    assert.deepEqual(
-      eventsOf(world, key).map(({ type }) => type),
-      [
-        ...['SessionOpened', 'RoundStarted', 'ProcessStarted', 'LeaseClaimed', 'Noted', 'LeaseLost'],
-        ...['LeaseClaimed', 'Noted', 'PhaseEntered'],
-      ],
-    );
-    tamper(world, (database) => {
-      database.exec('DROP TRIGGER event_is_immutable');
-      database.prepare(`UPDATE event SET data = '{' WHERE session = ? AND seq BETWEEN ? AND ?`).run(key, from, to);
-      // Else the log would still hold what it was.
-      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    });
-    assert.match(bob.answer('doctor', '--fix').restored[0].flaw, /lost/);
-    assert.equal(bob.answer('lease', 'show', 'held').state, 'none', 'who has claimed it since is not known');
-    await assertKeptOut(taken, 'anew', lost);
-    await assertReplaced(taken);
-    bob.refusal(10, 'note', 'x', '--session', 'held', '--lease-token', String(token));
-    assert.ok(claim(bob, '--session', 'held') > token);
-    await assertKeptOut(taken, 'anew', 'claimed again');
-  });
+  test(
+    `whoever was stopped is kept out also after a repair of a store that has lost ${lost}`,
+    { skip: fileOnly },
+    async (context) => {
+      const taken = await takenFromStopped(context);
+      const { world, key, bob, token } = taken;
+      bob.answer('note', 'mine', '--session', 'held');
+      bob.answer('advance', 'change-context', '--session', 'held');
+      assert.deepEqual(
+        eventsOf(world, key).map(({ type }) => type),
+        [
+          ...['SessionOpened', 'RoundStarted', 'ProcessStarted', 'LeaseClaimed', 'Noted', 'LeaseLost'],
+          ...['LeaseClaimed', 'Noted', 'PhaseEntered'],
+        ],
+      );
+      tamper(world, (database) => {
+        database.exec('DROP TRIGGER event_is_immutable');
+        database.prepare(`UPDATE event SET data = '{' WHERE session = ? AND seq BETWEEN ? AND ?`).run(key, from, to);
+        // Else the log would still hold what it was.
+        database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      });
+      assert.match(bob.answer('doctor', '--fix').restored[0].flaw, /lost/);
+      assert.equal(bob.answer('lease', 'show', 'held').state, 'none', 'who has claimed it since is not known');
+      await assertKeptOut(taken, 'anew', lost);
+      await assertReplaced(taken);
+      bob.refusal(10, 'note', 'x', '--session', 'held', '--lease-token', String(token));
+      assert.ok(claim(bob, '--session', 'held') > token);
+      await assertKeptOut(taken, 'anew', 'claimed again');
+    },
+  );
 
 const copyOf = (world: TestWorld): string => {
   const copies = join(world.root, 'home/.local/state/stint');
@@ -229,18 +233,22 @@ const copyOf = (world: TestWorld): string => {
   return join(folder, name);
 };
 
-test('whoever was stopped is kept out also after the store was deleted and came back from a copy in which it held the session', async (context) => {
-  const taken = await takenFromStopped(context);
-  const { world, bob, token, agent } = taken;
-  rmSync(world.path('.stint'), { recursive: true });
-  bob.answer('doctor', '--fix');
-  assert.equal(bob.answer('lease', 'show', 'held').state, 'none', 'who has claimed it since is not known');
-  await assertKeptOut(taken, 'anew', 'from the copy');
-  await assertReplaced(taken);
-  bob.refusal(10, 'note', 'x', '--session', 'held', '--lease-token', String(token));
-  assert.ok(claim(bob, '--session', 'held') > Math.max(token, agent.token));
-  await assertKeptOut(taken, 'anew', 'claimed again');
-});
+test(
+  'whoever was stopped is kept out also after the store was deleted and came back from a copy in which it held the session',
+  { skip: fileOnly },
+  async (context) => {
+    const taken = await takenFromStopped(context);
+    const { world, bob, token, agent } = taken;
+    rmSync(world.path('.stint'), { recursive: true });
+    bob.answer('doctor', '--fix');
+    assert.equal(bob.answer('lease', 'show', 'held').state, 'none', 'who has claimed it since is not known');
+    await assertKeptOut(taken, 'anew', 'from the copy');
+    await assertReplaced(taken);
+    bob.refusal(10, 'note', 'x', '--session', 'held', '--lease-token', String(token));
+    assert.ok(claim(bob, '--session', 'held') > Math.max(token, agent.token));
+    await assertKeptOut(taken, 'anew', 'claimed again');
+  },
+);
 
 /** How a copy is put into the place of the store by hand: as the guide says it, and as it should not be done. */
 const waysBack: Readonly<Record<string, (world: TestWorld, copy: string) => void>> = {
@@ -262,18 +270,22 @@ const waysBack: Readonly<Record<string, (world: TestWorld, copy: string) => void
 };
 
 for (const [way, putBack] of Object.entries(waysBack))
-  test(`whoever was stopped is kept out also after a copy in which it held the session was put back by hand, ${way}`, async (context) => {
-    const taken = await takenFromStopped(context);
-    const { world, bob } = taken;
-    putBack(world, copyOf(world));
-    assert.equal(
-      bob.refusal(14, 'note', 'x', '--session', 'held').hint,
-      'stint doctor --fix',
-      'it is not taken for whole',
-    );
-    bob.answer('doctor', '--fix');
-    await assertKeptOut(taken, 'anew', way);
-  });
+  test(
+    `whoever was stopped is kept out also after a copy in which it held the session was put back by hand, ${way}`,
+    { skip: fileOnly },
+    async (context) => {
+      const taken = await takenFromStopped(context);
+      const { world, bob } = taken;
+      putBack(world, copyOf(world));
+      assert.equal(
+        bob.refusal(14, 'note', 'x', '--session', 'held').hint,
+        'stint doctor --fix',
+        'it is not taken for whole',
+      );
+      bob.answer('doctor', '--fix');
+      await assertKeptOut(taken, 'anew', way);
+    },
+  );
 
 test('8 processes that claim after a holder was killed replace it once', async (context) => {
   const { world, key } = sessionOf(context, 'review');

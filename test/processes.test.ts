@@ -8,7 +8,7 @@ import type { JsonObject } from '../src/lib/canonical-json.ts';
 import { processesOf, startProcess, startProgram } from './support/processes.ts';
 import { advanceTo, completeRound, name, reviewIn, session } from './support/reviews.ts';
 import { assertSound, dumpStore, eventsOf, tamper } from './support/stores.ts';
-import { createWorld, later, listOf, noon, say, type Printed, type TestWorld } from './support/world.ts';
+import { createWorld, fileOnly, later, listOf, noon, say, type Printed, type TestWorld } from './support/world.ts';
 
 /** The events about processes, without those of the session itself. */
 const processEvents = (world: TestWorld, key = session): readonly Printed[] =>
@@ -595,43 +595,47 @@ suite('who is dead', () => {
     assertSound(world);
   });
 
-  test('a session that this program may not write is left, told, and keeps no other one from being swept', async (context) => {
-    const world = reviewIn(context, 'reviews');
-    world.answer('begin', 'review', '--name', 'newer', '--branch', 'newer');
-    const program = await startProgram(context);
-    for (const key of [name, 'newer'])
-      startProcess(world, 'supervisor', '--pid', String(program.pid), '--session', key);
-    await program.kill();
-    tamper(world, (database) => {
-      const row = database.prepare(`SELECT common FROM session WHERE key = 'review:newer'`).get();
-      const common = JSON.parse(String(row?.['common']));
-      database
-        .prepare(`UPDATE session SET common = ?, checksum = 0 WHERE key = 'review:newer'`)
-        .run(JSON.stringify({ ...common, types: { ...common.types, Foretold: 1 } }));
-      const last: Printed = database
-        .prepare(`SELECT * FROM event WHERE session = 'review:newer' ORDER BY seq DESC`)
-        .get();
-      const { session: key, seq, at, actor, place, cause } = last;
-      const event = { session: key, seq: seq + 1, type: 'Foretold', v: 1, at, actor, place, cause, data: {} };
-      database
-        .prepare(
-          `INSERT INTO event (session, seq, type, v, lifecycle, at, actor, place, cause, data, hash)
+  test(
+    'a session that this program may not write is left, told, and keeps no other one from being swept',
+    { skip: fileOnly },
+    async (context) => {
+      const world = reviewIn(context, 'reviews');
+      world.answer('begin', 'review', '--name', 'newer', '--branch', 'newer');
+      const program = await startProgram(context);
+      for (const key of [name, 'newer'])
+        startProcess(world, 'supervisor', '--pid', String(program.pid), '--session', key);
+      await program.kill();
+      tamper(world, (database) => {
+        const row = database.prepare(`SELECT common FROM session WHERE key = 'review:newer'`).get();
+        const common = JSON.parse(String(row?.['common']));
+        database
+          .prepare(`UPDATE session SET common = ?, checksum = 0 WHERE key = 'review:newer'`)
+          .run(JSON.stringify({ ...common, types: { ...common.types, Foretold: 1 } }));
+        const last: Printed = database
+          .prepare(`SELECT * FROM event WHERE session = 'review:newer' ORDER BY seq DESC`)
+          .get();
+        const { session: key, seq, at, actor, place, cause } = last;
+        const event = { session: key, seq: seq + 1, type: 'Foretold', v: 1, at, actor, place, cause, data: {} };
+        database
+          .prepare(
+            `INSERT INTO event (session, seq, type, v, lifecycle, at, actor, place, cause, data, hash)
            VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, '{}', ?)`,
-        )
-        .run(key, event.seq, event.type, event.v, at, actor, place, cause, hashEvent(last.hash, event));
-    });
-    const before = processEvents(world, 'review:newer');
-    const { swept, left } = world.answer('process', 'sweep');
-    assert.deepEqual(
-      listOf(swept).map((one) => one.session),
-      [session],
-    );
-    assert.equal(left[0].session, 'review:newer');
-    assert.match(left[0].reason, /^review:newer holds the event Foretold/);
-    assert.match(say(world, 'process', 'sweep'), /^left  review:newer  review:newer holds the event Foretold/);
-    assert.equal(world.refusal(13, 'process', 'sweep', '--session', 'newer').code, 'newer-version');
-    assert.deepEqual(processEvents(world, 'review:newer'), before);
-  });
+          )
+          .run(key, event.seq, event.type, event.v, at, actor, place, cause, hashEvent(last.hash, event));
+      });
+      const before = processEvents(world, 'review:newer');
+      const { swept, left } = world.answer('process', 'sweep');
+      assert.deepEqual(
+        listOf(swept).map((one) => one.session),
+        [session],
+      );
+      assert.equal(left[0].session, 'review:newer');
+      assert.match(left[0].reason, /^review:newer holds the event Foretold/);
+      assert.match(say(world, 'process', 'sweep'), /^left  review:newer  review:newer holds the event Foretold/);
+      assert.equal(world.refusal(13, 'process', 'sweep', '--session', 'newer').code, 'newer-version');
+      assert.deepEqual(processEvents(world, 'review:newer'), before);
+    },
+  );
 });
 
 suite('next action', () => {
@@ -768,31 +772,35 @@ suite('closing a session', () => {
   });
 });
 
-test('a damaged row of a process is refused by name by who writes, read past, and healed by rebuild', (context) => {
-  const world = reviewIn(context, 'reviews');
-  const id = startProcess(world, 'instance', '--name', 'ada');
-  later(world, 2).answer('process', 'beat', id);
-  tamper(world, (database) => database.exec(`UPDATE process SET data = replace(data, 'ada', 'eve')`));
-  for (const args of [
-    ['process', 'end', id],
-    ['process', 'beat', id],
-    ['process', 'sweep'],
-    ['finish', '--abort'],
-  ]) {
-    const { code, message, hint } = world.refusal(14, ...args);
-    assert.deepEqual(
-      [code, message, hint],
-      ['damaged', `What the store says of the process ${id} was damaged.`, 'stint rebuild'],
-    );
-  }
-  const { activity, warnings } = JSON.parse(world.run('status', '--json').stdout);
-  assert.equal(activity, 'running', 'what the events say is shown');
-  assert.match(warnings[0], new RegExp(`process ${id} was damaged`));
-  world.answer('rebuild');
-  const { called, last_heartbeat_at: heard } = processesOf(world)[id];
-  assert.deepEqual([called, heard], ['ada', '2026-03-17T12:02:00.000Z']);
-  assertSound(world);
-});
+test(
+  'a damaged row of a process is refused by name by who writes, read past, and healed by rebuild',
+  { skip: fileOnly },
+  (context) => {
+    const world = reviewIn(context, 'reviews');
+    const id = startProcess(world, 'instance', '--name', 'ada');
+    later(world, 2).answer('process', 'beat', id);
+    tamper(world, (database) => database.exec(`UPDATE process SET data = replace(data, 'ada', 'eve')`));
+    for (const args of [
+      ['process', 'end', id],
+      ['process', 'beat', id],
+      ['process', 'sweep'],
+      ['finish', '--abort'],
+    ]) {
+      const { code, message, hint } = world.refusal(14, ...args);
+      assert.deepEqual(
+        [code, message, hint],
+        ['damaged', `What the store says of the process ${id} was damaged.`, 'stint rebuild'],
+      );
+    }
+    const { activity, warnings } = JSON.parse(world.run('status', '--json').stdout);
+    assert.equal(activity, 'running', 'what the events say is shown');
+    assert.match(warnings[0], new RegExp(`process ${id} was damaged`));
+    world.answer('rebuild');
+    const { called, last_heartbeat_at: heard } = processesOf(world)[id];
+    assert.deepEqual([called, heard], ['ada', '2026-03-17T12:02:00.000Z']);
+    assertSound(world);
+  },
+);
 
 test('processes change nothing of a review: it goes on and is completed with them as without them', (context) => {
   const [plain, staffed] = [reviewIn(context, 'context'), reviewIn(context, 'context')];

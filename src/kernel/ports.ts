@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import type { Result } from '../lib/result.ts';
+import type { Cursor, Position } from './cursor.ts';
 import type { DecidedEvent, StoredEvent } from './event.ts';
 import type { Unreadable } from './kind.ts';
 import type { Claim, Renewal } from './lease.ts';
@@ -130,6 +131,26 @@ export interface EventQuery {
   readonly until?: number;
   /** Only the newest so many. */
   readonly last?: number;
+  /** Only the oldest so many. */
+  readonly first?: number;
+}
+
+/** Events of one session that somebody wants to read on from where he stands. */
+export interface Stretch {
+  readonly session: string;
+  readonly from: Position;
+  /** The last of them. */
+  readonly until: number;
+}
+
+/** What was read of several stretches: each in its order, one session after the other. */
+export interface ReadOn {
+  readonly events: readonly StoredEvent[];
+  /**
+   * Behind these events comes a session whose events are not those that were read before: a repair made it anew, or it is
+   * another one. `salvaged` is its first event that says so; null where none does.
+   */
+  readonly strayed: { readonly session: string; readonly salvaged: number | null } | undefined;
 }
 
 /** A session as it is read: its columns and its view; `unreadable` where this program cannot fold all of it. */
@@ -232,6 +253,15 @@ export interface Store {
   readonly load: (key: string, until?: number) => Promise<OpenedSession | undefined>;
   readonly events: (key: string, query: EventQuery) => Promise<readonly StoredEvent[]>;
   readonly event: (key: string, seq: number) => Promise<StoredEvent | undefined>;
+  /** Tells cheaply whether it is worth looking: it is another text whenever something was committed since. */
+  readonly stamp: () => Promise<string>;
+  /** Where the newest event of each session is; of those that are named, and are there, or of all. */
+  readonly heads: (sessions: readonly string[] | undefined) => Promise<Cursor>;
+  /**
+   * Reads stretches from the first one on, until it is enough for once: about so many events, at least one. What was read
+   * ends where the next call begins, within a stretch perhaps.
+   */
+  readonly readOn: (stretches: readonly Stretch[], enough: number) => Promise<ReadOn>;
   /** The newest record of each mirror of these sessions, and of every mirror that was not written yet. */
   readonly mirrors: (sessions: readonly string[]) => Promise<readonly MirrorRecord[]>;
   /** The digests of every version that was made of a mirror, newest first. */
@@ -255,6 +285,21 @@ export interface Store {
   readonly countRefusal: (key: string, at: string) => Promise<void>;
   /** How many writes were refused since the session was claimed, and when the last one. */
   readonly refusals: (key: string) => Promise<{ readonly count: number; readonly at: string | null }>;
+  /**
+   * Takes events of a session over as they are in another store, with what is kept beside them; answers how many were not
+   * here yet. Refused where the session has other events here.
+   */
+  readonly adopt: (
+    key: string,
+    events: readonly StoredEvent[],
+    beside: readonly Beside[],
+  ) => Promise<Result<number, Refusal>>;
+  /** Requests that are remembered, those behind an id, in the order of their ids. */
+  readonly requests: (after: string | undefined, limit: number) => Promise<readonly StoredRequest[]>;
+  /** Remembers requests that another store has answered; one that is known here stays what it is. */
+  readonly remember: (requests: readonly StoredRequest[]) => Promise<void>;
+  /** Digests inputs with the secret of another store, as long as there is no session; answers whether it does. To be opened anew then. */
+  readonly adoptKey: (key: string) => Promise<boolean>;
   /** Writes a copy of everything into a new file; answers whether this backend does. */
   readonly copyTo: (path: string) => Promise<boolean>;
   readonly close: () => Promise<void>;

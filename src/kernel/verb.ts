@@ -22,6 +22,16 @@ export interface World {
   readonly joins?: true | undefined;
 }
 
+/** What a verb works with that is not about the store of this checkout. */
+export interface Apart {
+  /** The root of the checkout. */
+  readonly root: string;
+  /** The store that the command line names (`--store`). */
+  readonly named: string | undefined;
+  /** Opens a store by its name: a path, the address of a server, or `env:NAME`. It is the verb's to close. */
+  readonly open: (name: string, missing: 'make' | 'refuse-named') => Promise<Result<Store, Refusal>>;
+}
+
 /** The input of a verb: a flat object of texts, whole numbers and switches, each with a description. */
 export type InputSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
 
@@ -77,6 +87,17 @@ export interface Live<Field = string> {
   readonly screen: () => Promise<Screen>;
 }
 
+/** A verb that may go on for ever: where its switch `on` is given, the command line follows the log of a session, or of all. */
+export interface Follows<Field = string> {
+  readonly on: Field;
+  /** The switch that says all sessions, the cursor, and how many events are enough. */
+  readonly all: Field;
+  readonly after: Field;
+  readonly limit: Field;
+  /** One event for a person. */
+  readonly text: (event: JsonObject) => string;
+}
+
 /** What a verb's author writes: a value. Help, parsing, routes and reference pages are functions of it. */
 export interface VerbDefinition<Schema extends InputSchema> {
   readonly name: string;
@@ -112,15 +133,17 @@ export interface VerbDefinition<Schema extends InputSchema> {
   /** The answer for a person: short aligned lines, and what to do next. */
   readonly text: (answer: JsonObject) => string;
   readonly live?: Live<keyof v.InferOutput<Schema> & string>;
+  readonly follows?: Follows<keyof v.InferOutput<Schema> & string>;
 }
 
 /**
  * A verb reads; or it writes, and then all of it is an order to the dispatcher; or it maintains the store: it makes derived
- * things anew and appends nothing.
+ * things anew and appends nothing; or it works apart from the store of the checkout.
  */
 export type VerbBody<Input> =
   | { readonly reads: (world: World, input: Input) => Promise<Result<JsonObject, VerbRefusal>> }
   | { readonly maintains: (world: World, input: Input) => Promise<Result<JsonObject, VerbRefusal>> }
+  | { readonly apart: (tools: Apart, input: Input) => Promise<Result<JsonObject, VerbRefusal>> }
   | {
       readonly writes: (
         world: World,
@@ -142,7 +165,7 @@ export interface Verb {
   readonly retired: readonly string[];
   readonly input: InputSchema;
   readonly positionals: readonly string[];
-  readonly access: 'reads' | 'writes' | 'maintains';
+  readonly access: 'reads' | 'writes' | 'maintains' | 'apart';
   /** Whether it may make a store where there is none. */
   readonly creates: boolean;
   /** Whether it also runs on what is left of a damaged store. */
@@ -155,6 +178,7 @@ export interface Verb {
   readonly payload: PayloadRule | undefined;
   readonly text: (answer: JsonObject) => string;
   readonly live: Live | undefined;
+  readonly follows: Follows | undefined;
   /** Checks the input before anything is looked up, and gives back the call to be made. */
   readonly prepare: (input: JsonObject) => Result<PreparedCall, Refusal>;
 }
@@ -164,6 +188,8 @@ export interface PreparedCall {
   /** What this call does: a verb that writes may only read with some input. */
   readonly access: Verb['access'];
   readonly run: (world: World, payload?: Json) => Promise<Result<VerbResult, VerbRefusal>>;
+  /** Runs it without a store being opened for it; of a verb that works apart this alone is called. */
+  readonly apart: ((tools: Apart) => Promise<Result<JsonObject, VerbRefusal>>) | undefined;
 }
 
 /** What a verb answers, and the sessions that it wrote, or would have if it had not been a repeat. */
@@ -241,7 +267,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     return ok({ answer: answer.value, sessions: caller.dryRun ? [] : sessionsOf(answer.value) });
   };
 
-  const access = 'writes' in does ? 'writes' : 'maintains' in does ? 'maintains' : 'reads';
+  const access = 'writes' in does ? 'writes' : 'maintains' in does ? 'maintains' : 'apart' in does ? 'apart' : 'reads';
 
   const prepare = (input: JsonObject): Result<PreparedCall, Refusal> => {
     const parsed = parse(input);
@@ -249,10 +275,18 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     const isWriting = 'writes' in does && does.isReading?.(parsed.value) !== true;
     return ok({
       access: access === 'writes' && !isWriting ? 'reads' : access,
+      apart: 'apart' in does ? async (tools) => does.apart(tools, parsed.value) : undefined,
       run: async (world, payload) => {
         if (isWriting) return write(world, does.writes, input, parsed.value, payload);
-        const look = 'writes' in does ? does.orReads : 'reads' in does ? does.reads : does.maintains;
-        if (look === undefined) throw new Error(`${definition.name} reads sometimes, and does not say how`);
+        const look =
+          'writes' in does
+            ? does.orReads
+            : 'reads' in does
+              ? does.reads
+              : 'maintains' in does
+                ? does.maintains
+                : undefined;
+        if (look === undefined) throw new Error(`${definition.name} does not say how it works with a store`);
         const answer = await look(world, parsed.value);
         return answer.ok ? ok({ answer: answer.value, sessions: [] }) : answer;
       },
@@ -277,6 +311,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     payload: definition.payload,
     text: definition.text,
     live: definition.live,
+    follows: definition.follows,
     prepare,
   };
 };

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
 import * as v from 'valibot';
-import { findBrokenLink, type NewEvent } from '../kernel/event.ts';
+import { positionOf, type Position } from '../kernel/cursor.ts';
+import { findBrokenLink, type NewEvent, type StoredEvent } from '../kernel/event.ts';
 import { defineKind, type Kind } from '../kernel/kind.ts';
 import { claimFromData, type Renewal } from '../kernel/lease.ts';
 import type { CommitRequest, Store } from '../kernel/ports.ts';
@@ -490,6 +492,172 @@ export const testStore = ({ name, open }: StoreFixture): void => {
       assert.deepEqual(await store.processes({ running: true }), []);
     },
   );
+
+  promise('a stamp is another one after every commit, and the same as long as there is none', async (store) => {
+    const stamps = [await store.stamp()];
+    for (const name of ['a', 'b']) {
+      await openTally(store, name);
+      stamps.push(await store.stamp());
+      await add(store, name, 1);
+      stamps.push(await store.stamp());
+    }
+    assert.equal(new Set(stamps).size, 5);
+    const before = await store.stamp();
+    await everything(store, 'a');
+    await store.heads(undefined);
+    assert.equal(await store.stamp(), before, 'reading is no commit');
+  });
+
+  promise('heads are the newest events, of those that are named or of all', async (store) => {
+    assert.deepEqual(await store.heads(undefined), new Map());
+    await openTally(store, 'b');
+    await openTally(store, 'a');
+    await add(store, 'a', 1);
+    const newest = async (key: string): Promise<Position> => {
+      const [event] = await store.events(key, { last: 1 });
+      assert.ok(event !== undefined);
+      return { seq: event.seq, sign: event.hash.slice(0, 8) };
+    };
+    const a = await newest('tally:a');
+    const b = await newest('tally:b');
+    assert.deepEqual(
+      [...(await store.heads(undefined))],
+      [
+        ['tally:a', a],
+        ['tally:b', b],
+      ],
+    );
+    assert.equal(a.seq, 2);
+    assert.deepEqual(await store.heads(['tally:a', 'tally:c']), new Map([['tally:a', a]]));
+    assert.deepEqual(await store.heads([]), new Map());
+  });
+
+  promise('stretches are read on piece by piece, each event once and in its order', async (store) => {
+    await openTally(store, 'a');
+    await openTally(store, 'b');
+    for (let amount = 1; amount <= 70; amount += 1) await add(store, amount % 7 === 0 ? 'b' : 'a', amount);
+    const whole = [...(await store.events('tally:a', { after: 3 })), ...(await store.events('tally:b', {}))];
+    for (const enough of [1, 7, 33, 1000]) {
+      let at = new Map([['tally:a', positionAt(await store.event('tally:a', 3))]]);
+      const read: StoredEvent[] = [];
+      for (let calls = 0; ; calls += 1) {
+        const heads = await store.heads(undefined);
+        const stretches = [...heads]
+          .map(([session, { seq }]) => ({ session, from: at.get(session) ?? start, until: seq }))
+          .filter(({ from, until }) => from.seq < until);
+        if (stretches.length === 0) break;
+        const { events, strayed } = await store.readOn(stretches, enough);
+        assert.equal(strayed, undefined);
+        assert.ok(events.length > 0 && events.length <= enough);
+        at = new Map([...at, ...events.map((event) => [event.session, positionAt(event)] as const)]);
+        read.push(...events);
+        assert.ok(calls < 80);
+      }
+      assert.deepEqual(read, whole, `${enough} at a time`);
+    }
+  });
+
+  promise('large events come a few at a time', async (store) => {
+    await openTally(store, 'a');
+    const text = 'x'.repeat(700_000);
+    for (let count = 0; count < 40; count += 1) await commit(store, 'a', [{ type: 'Marked', v: 1, data: { text } }]);
+    const { events } = await store.readOn([{ session: 'tally:a', from: start, until: 41 }], 1000);
+    assert.ok(events.length >= 2 && events.length <= 33, String(events.length));
+    assert.equal(events[1]?.data['text'], text);
+  });
+
+  promise('a session whose events are not those that were read before is told apart', async (store) => {
+    await openTally(store, 'a');
+    await openTally(store, 'b');
+    await add(store, 'b', 1);
+    const read = async (session: string, from: Position, until: number) =>
+      store.readOn(
+        [
+          { session: 'tally:b', from: start, until: 2 },
+          { session, from, until },
+          { session: 'tally:b', from: start, until: 2 },
+        ],
+        1000,
+      );
+    const strayed = { session: 'tally:a', salvaged: null };
+    for (const from of [
+      { seq: 1, sign: '00000000' },
+      { seq: 9, sign: '' },
+      { seq: 9, sign: '00000000' },
+    ]) {
+      const found = await read('tally:a', from, 1);
+      assert.deepEqual(found.strayed, strayed);
+      assert.equal(found.events.length, 2, 'what comes before it is read');
+    }
+    assert.equal((await read('tally:a', { seq: 1, sign: '' }, 1)).strayed, undefined);
+    await commit(store, 'a', [{ type: 'Salvaged', v: 1, data: { lost: 'event 2' } }]);
+    await commit(store, 'a', [{ type: 'Salvaged', v: 1, data: { lost: 'event 3' } }]);
+    assert.deepEqual((await read('tally:a', { seq: 2, sign: '00000000' }, 3)).strayed, { ...strayed, salvaged: 2 });
+  });
+
+  promise(
+    'who looks again and again while others write reads every event once, in the order of its session',
+    async (store) => {
+      const names = Array.from({ length: 8 }, (_, index) => `n${index}`);
+      let isWritten = false;
+      const writing = Promise.all(
+        names.map(async (name, index) => {
+          await openTally(store, name);
+          for (let amount = 0; amount < 15; amount += 1) {
+            await add(store, name, amount);
+            // Two at once, so that sessions overtake each other.
+            if (index % 2 === 0) await Promise.all([add(store, name, 1), add(store, 'n0', 1)]);
+          }
+        }),
+      ).then(() => {
+        isWritten = true;
+      });
+      const at = new Map<string, Position>();
+      const read: StoredEvent[] = [];
+      let stamp: string | undefined;
+      for (let isLast = false; !isLast;) {
+        isLast = isWritten;
+        const fresh = await store.stamp();
+        if (fresh !== stamp) {
+          const stretches = [...(await store.heads(undefined))].map(([session, { seq }]) => ({
+            session,
+            from: at.get(session) ?? start,
+            until: seq,
+          }));
+          const { events, strayed } = await store.readOn(stretches, 5);
+          assert.equal(strayed, undefined);
+          for (const event of events) {
+            assert.equal(event.seq, (at.get(event.session)?.seq ?? 0) + 1);
+            at.set(event.session, positionAt(event));
+            read.push(event);
+          }
+          if (events.length > 0) isLast = false;
+          else stamp = fresh;
+        }
+        await turn();
+      }
+      await writing;
+      const keys = (await store.rows({})).map(({ key }) => key);
+      let total = 0;
+      for (const key of keys) {
+        const whole = await store.events(key, {});
+        assert.deepEqual(
+          read.filter(({ session }) => session === key),
+          whole,
+        );
+        total += whole.length;
+      }
+      assert.equal(read.length, total);
+    },
+  );
+};
+
+/** Before the first event. */
+const start: Position = { seq: 0, sign: '' };
+
+const positionAt = (event: StoredEvent | undefined): Position => {
+  assert.ok(event !== undefined);
+  return positionOf(event);
 };
 
 /** A kind for the suite: a sum, with one mirror. */

@@ -1,4 +1,5 @@
 import { hostname, userInfo } from 'node:os';
+import type { StoredEvent } from '../kernel/event.ts';
 import type { Kind } from '../kernel/kind.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { Verb, VerbRefusal } from '../kernel/verb.ts';
@@ -7,7 +8,7 @@ import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { refuseVerb } from './verb-names.ts';
 import { allVerbs } from './verbs.ts';
-import { runVerb, type CallOptions, type Location, type Workplace } from './world.ts';
+import { runApart, runVerb, type CallOptions, type Location, type Workplace } from './world.ts';
 
 /** What library users open: the same verbs over a file and over a server. */
 
@@ -32,6 +33,25 @@ export interface StintOptions {
   readonly now?: () => string;
 }
 
+/** What is watched. */
+export interface WatchOptions {
+  /** Sessions by their whole keys (`review:login`), which need not be there yet; default: all, those that begin later too. */
+  readonly sessions?: readonly string[];
+  /** The cursor of an event, to go on behind it; `now` for behind all that is there; default: before the first event. */
+  readonly cursor?: string;
+  /** Ends it. */
+  readonly signal?: AbortSignal;
+  /** Is told that the store is waited for, and why, and where a repair has made a session anew. */
+  readonly onRemark?: (text: string) => void;
+}
+
+/** An event that was watched. */
+export interface Watched {
+  readonly event: StoredEvent;
+  /** Goes on behind this event: a text to be kept. It has a part for each session that was read. */
+  readonly cursor: string;
+}
+
 /** An open store, with every verb of the command line. */
 export interface Stint {
   /**
@@ -43,6 +63,19 @@ export interface Stint {
     input?: JsonObject,
     call?: Partial<CallOptions> & { readonly payload?: Json },
   ) => Promise<Result<JsonObject, VerbRefusal>>;
+  /**
+   * Follows the log: gives every event that was written, and then each one as it is written, in the order of its session.
+   *
+   * Each event is given exactly once behind a cursor. Whoever keeps the cursor of an event together with what he made of it
+   * (in one transaction, one file) handles each event exactly once, whatever happens to him, to the connection, to the server
+   * or to the store; whoever keeps it afterwards handles an event again that he had no time to keep: at least once. Nobody
+   * else needs to know of him: the store keeps nothing about readers.
+   *
+   * A store that is locked, not reached, or being repaired is waited for. What no waiting mends (a cursor that is none, or of
+   * another store; damage) is thrown as a `StoreFailure`, whose `refusal` says it. It ends when `signal` is aborted, when the
+   * store is closed, and when the loop over it is left.
+   */
+  readonly watch: (options?: WatchOptions) => AsyncIterable<Watched>;
   /** Closes the store; whatever is run afterwards is refused. */
   readonly close: () => Promise<void>;
 }
@@ -73,11 +106,18 @@ export const locationOf = (
 };
 
 /** An open store as the library gives it. */
-export const createStint = (workplace: Workplace, options: StintOptions): Stint => {
+export const createStint = (location: Location, workplace: Workplace, options: StintOptions): Stint => {
   const verbs = [...allVerbs, ...(options.verbs ?? [])];
   const actor = options.actor ?? `${userInfo().username}@${hostname()}`;
   let isClosed = false;
+  const closing = new AbortController();
   return {
+    watch: (watched = {}) => ({
+      async *[Symbol.asyncIterator]() {
+        const { watch } = await import('./watch.ts');
+        yield* watch(location, watched, closing.signal);
+      },
+    }),
     run: async (name, input = {}, { payload, ...call } = {}) => {
       if (isClosed) return err({ refusal: refuse('usage', 'The store was closed.', { hint: 'openStint() again' }) });
       const verb = verbs.find((one) => one.name === name);
@@ -86,12 +126,14 @@ export const createStint = (workplace: Workplace, options: StintOptions): Stint 
       if (illegal !== undefined) return err({ refusal: illegal });
       const prepared = verb.prepare(input);
       if (!prepared.ok) return err({ refusal: prepared.error });
+      if (prepared.value.apart !== undefined) return runApart(location, location.store, prepared.value.apart);
       const result = await runVerb(workplace, verb, prepared.value, payload, { actor, ...call });
       if (!result.ok) return err(result.error);
       const { answer, warnings } = result.value;
       return ok(warnings.length === 0 ? answer : { ...answer, warnings: [...warnings] });
     },
     close: async () => {
+      closing.abort();
       if (!isClosed) await workplace.store.close();
       isClosed = true;
     },

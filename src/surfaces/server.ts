@@ -1,4 +1,4 @@
-import { refuse, type Refusal } from '../kernel/refusal.ts';
+import type { Refusal } from '../kernel/refusal.ts';
 import { StoreFailure } from '../kernel/ports.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { readAddress } from '../store/postgres/address.ts';
@@ -8,8 +8,8 @@ import { createSqliteStore } from '../store/sqlite/store.ts';
 import type { Missing, Surveyed, Workplace } from './world.ts';
 
 /**
- * Opens the store of a project on a server. Where there is none, it is made, or reads as empty; unlike a file it is always
- * one that was named. The clock is the server's, unless the caller fixes it.
+ * Opens the store of a project on a server. Where there is none, it is made, or reads as empty, as that of a checkout
+ * does: the server is there. The clock is the server's, unless the caller fixes it.
  */
 export const openServer = async (
   surveyed: Surveyed,
@@ -31,13 +31,6 @@ export const openServer = async (
     throw error;
   }
   if (opened === undefined) {
-    if (missing === 'refuse-named')
-      return err(
-        refuse('not-found', `There is no store ${shown}.`, {
-          expected: 'a project that is there: one is made by the first session that is begun in it',
-          hint: 'stint begin KIND',
-        }),
-      );
     const { database } = openMemory();
     const store = createSqliteStore(database, kinds, { name: shown, readOnly: undefined });
     return ok({ ...surveyed, files, store, damage: undefined, exists: false });

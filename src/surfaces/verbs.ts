@@ -2,11 +2,13 @@ import type { Verb } from '../kernel/verb.ts';
 import { kindVerbs } from '../kinds/registry.gen.ts';
 import { doctor } from '../store/doctor.ts';
 import { rebuild } from '../store/rebuild.ts';
+import { storeCopy } from '../store/store-copy.ts';
 import { verbs } from '../verbs/registry.gen.ts';
+import { init } from './init.ts';
 import { progress } from './tui/progress.ts';
 
 /**
  * All verbs, in the order of help: those of every kind, those of single kinds, those that are
  * watched, those about the store.
  */
-export const allVerbs: readonly Verb[] = [...verbs, ...kindVerbs, progress, doctor, rebuild];
+export const allVerbs: readonly Verb[] = [...verbs, ...kindVerbs, progress, doctor, rebuild, storeCopy, init];

@@ -5,7 +5,7 @@ import type { Kind, Kinds } from '../kernel/kind.ts';
 import { StoreFailure, type Caller, type Damage, type Places, type Store } from '../kernel/ports.ts';
 import type { Host } from '../kernel/process.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
-import type { PreparedCall, Verb, VerbRefusal, VerbResult, World } from '../kernel/verb.ts';
+import type { Apart, PreparedCall, Verb, VerbRefusal, World } from '../kernel/verb.ts';
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { fileProblem } from '../lib/atomic-file.ts';
 import { ulid } from '../lib/id.ts';
@@ -300,7 +300,7 @@ export const runVerb = async (
     caller,
     care: careOf(workplace),
   };
-  const result = await attempt(call, world, payload);
+  const result = await failing(async () => call.run(world, payload));
   if (!result.ok) {
     const { refusal, report } = result.error;
     if (damage !== undefined) {
@@ -323,6 +323,21 @@ export const runVerb = async (
   return ok({ answer, warnings });
 };
 
+/** Runs a verb that works apart from the store of the checkout. */
+export const runApart = async (
+  location: Location,
+  named: string | undefined,
+  run: NonNullable<PreparedCall['apart']>,
+): Promise<Result<JsonObject, VerbRefusal>> => {
+  const checkout = findCheckout(pathOf(location.cwd));
+  if (!checkout.ok) return err({ refusal: refuseFolder(checkout.error) });
+  const open: Apart['open'] = async (store, missing) => {
+    const opened = await openWorkplace({ ...location, store }, missing);
+    return opened.ok ? ok(opened.value.store) : opened;
+  };
+  return failing(async () => run({ root: checkout.value.root, named, open }));
+};
+
 /** Damage that only the mirrors meet does not undo what the verb did. */
 const lookAfterMirrors = async (world: World, sessions: readonly string[]): Promise<readonly string[]> => {
   try {
@@ -333,13 +348,12 @@ const lookAfterMirrors = async (world: World, sessions: readonly string[]): Prom
   }
 };
 
-const attempt = async (
-  call: PreparedCall,
-  world: World,
-  payload: Json | undefined,
-): Promise<Result<VerbResult, VerbRefusal>> => {
+/** What the world did to the store, as a refusal. */
+const failing = async <Value>(
+  action: () => Promise<Result<Value, VerbRefusal>>,
+): Promise<Result<Value, VerbRefusal>> => {
   try {
-    return await call.run(world, payload);
+    return await action();
   } catch (error) {
     if (error instanceof StoreFailure) return err({ refusal: error.refusal });
     throw error;

@@ -1,11 +1,12 @@
 /** A worker on a sheet: claims step after step, does each by writing a line, and records it, until the sheet is done. */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openStint } from '../../src/index.ts';
+import { openStint } from '../../src/postgres.ts';
+import { storeIn } from './environment.ts';
 import { defineSheet, verbs } from '../kinds/sheet/index.ts';
 
 const [, , cwd = '', columns = '', effects = '', actor = ''] = process.argv;
-const opened = openStint({ cwd, actor, kinds: [defineSheet(Number(columns))], verbs });
+const opened = await openStint({ cwd, actor, kinds: [defineSheet(Number(columns))], verbs, ...storeIn(process.env) });
 if (!opened.ok) throw new Error(opened.error.message);
 const stint = opened.value;
 const session = 'sheet:race';

@@ -5,7 +5,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { openStint, type JsonObject } from '../../src/index.ts';
+import type { JsonObject } from '../../src/index.ts';
+import { openStint } from '../../src/postgres.ts';
+import { storeIn } from './environment.ts';
 
 /** What came of each call: `ok`, or the code of the refusal. */
 export type Codes = readonly string[];
@@ -15,13 +17,14 @@ export type Calls = readonly (readonly [verb: string, input: JsonObject])[];
 
 const [, , cwd = '', clock = '', process_ = ''] = process.argv;
 
-const open = () => {
-  const opened = openStint({ cwd, actor: 'ana', host: 'desk', now: () => readFileSync(clock, 'utf8') });
+const open = async () => {
+  const now = () => readFileSync(clock, 'utf8');
+  const opened = await openStint({ cwd, actor: 'ana', host: 'desk', now, ...storeIn(process.env) });
   if (!opened.ok) throw new Error(opened.error.message);
   return opened.value;
 };
 
-const kept = open();
+const kept = await open();
 const claimed = await kept.run('lease claim', { session: 'held', ttl: '10s', pid: process.pid }, { process: process_ });
 if (!claimed.ok) throw new Error(claimed.error.refusal.message);
 const leaseToken = Number(claimed.value['token']);
@@ -30,7 +33,7 @@ process.stdout.write(`${leaseToken}\n`);
 for await (const line of createInterface({ input: process.stdin })) {
   const isAnew = line.startsWith('anew ');
   const calls = JSON.parse(isAnew ? line.slice('anew '.length) : line) as Calls;
-  const stint = isAnew ? open() : kept;
+  const stint = isAnew ? await open() : kept;
   const codes: string[] = [];
   for (const [verb, input] of calls) {
     const answer = await stint.run(verb, input, { leaseToken });

@@ -17,8 +17,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { outcomeOfChild, repository, type Printed, type TestWorld } from './world.ts';
 
 /** Every row of every table. The files are copied before they are opened, so that looking changes nothing. */
-export const dumpStore = (world: TestWorld, folder = world.path('.stint')): Record<string, readonly Printed[]> => {
-  if (isOnServer(world)) return dumpServer(world);
+export const dumpStore = (world: TestWorld, named?: string): Record<string, readonly Printed[]> => {
+  if (named === undefined && isOnServer(world)) return dumpServer(world);
+  const folder = named ?? world.path('.stint');
   const copy = mkdtempSync(join(world.root, 'copy-'));
   try {
     for (const name of ['stint.db', 'stint.db-wal'])

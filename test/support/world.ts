@@ -122,22 +122,40 @@ export const createWorld = (
   const temporary = join(root, 'tmp');
   for (const folder of [project, temporary, join(root, 'home')]) mkdirSync(folder);
   const world = worldAt(root, project, {});
-  if (options.from !== undefined) cpSync(options.from.project, project, { recursive: true });
-  else if (options.git !== false) {
+  if (options.from !== undefined) {
+    cpSync(options.from.project, project, { recursive: true });
+    copyOnServer(options.from, world);
+  } else if (options.git !== false) {
     world.git('init', '-q', '--template=', '-b', 'main');
     world.git('commit', '-q', '--allow-empty', '-m', 'first');
   }
   return world;
 };
 
+/** What a world holds on a server goes with its folder, by way of a file. */
+const copyOnServer = (from: TestWorld, to: TestWorld): void => {
+  if (server === undefined) return;
+  const file = join(to.root, 'carried.db');
+  if (from.run('store', 'copy', server, file).status === 0)
+    assert.equal(to.run('store', 'copy', file, server).status, 0);
+};
+
 /**
  * The server on which the worlds of a test keep their stores, each as a project of its own: with STINT_TEST_WORLDS the same
  * tests say what verbs do there. Without it they are files, as usual.
  */
-const serverOf = (root: string): Readonly<Record<string, string>> => {
-  const server = process.env['STINT_TEST_WORLDS'];
-  return server === undefined ? {} : { STINT_STORE: server, STINT_PROJECT: `w-${root.slice(-6).toLowerCase()}` };
-};
+const server = process.env['STINT_TEST_WORLDS'];
+/** What the store of a world is called. */
+export const storeOf = ({ env }: TestWorld, file = 'ROOT/project/.stint/stint.db'): string =>
+  server === undefined
+    ? file
+    : `postgres://${new URL(server).host}${new URL(server).pathname} (project ${env['STINT_PROJECT']})`;
+
+/** Why a test that is about the file of a store is skipped, or false. */
+export const fileOnly = server !== undefined ? 'it is about the file of a store' : false;
+
+const serverOf = (root: string): Readonly<Record<string, string>> =>
+  server === undefined ? {} : { STINT_STORE: server, STINT_PROJECT: `w-${root.slice(-6).toLowerCase()}` };
 
 const worldAt = (root: string, project: string, changes: Changes): TestWorld => {
   const cwd = changes.cwd ?? project;

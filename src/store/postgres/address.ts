@@ -18,6 +18,14 @@ export const isServerAddress = (store: string): boolean => /^postgres(?:ql)?:\/\
 /** Longest name of a project: with what stands before it, PostgreSQL takes 63 bytes for the name of a schema. */
 const longestProject = 50;
 
+/** Why a text is no name of a project. */
+export const checkProject = (project: string): Refusal | undefined =>
+  new RegExp(`^[a-z0-9][a-z0-9_-]{0,${longestProject - 1}}$`).test(project)
+    ? undefined
+    : refuse('usage', 'The name of the project is not legal.', {
+        expected: `lower-case letters, digits, "_" and "-", first a letter or digit, at most ${longestProject} characters`,
+      });
+
 /** An address with the project that is meant, checked before anything is connected. */
 export const readAddress = (text: string, project: string | undefined): Result<Address, Refusal> => {
   if (project === undefined) {
@@ -28,13 +36,8 @@ export const readAddress = (text: string, project: string | undefined): Result<A
       }),
     );
   }
-  if (!new RegExp(`^[a-z0-9][a-z0-9_-]{0,${longestProject - 1}}$`).test(project)) {
-    return err(
-      refuse('usage', 'The name of the project is not legal.', {
-        expected: `lower-case letters, digits, "_" and "-", first a letter or digit, at most ${longestProject} characters`,
-      }),
-    );
-  }
+  const illegal = checkProject(project);
+  if (illegal !== undefined) return err(illegal);
   if (!URL.canParse(text)) {
     return err(
       refuse('usage', 'The address of the store cannot be read.', {

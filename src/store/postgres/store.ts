@@ -3,7 +3,7 @@ import type { Store } from '../../kernel/ports.ts';
 import type { Backend } from '../sql/backend.ts';
 import { raiseRows } from '../sql/rebuild.ts';
 import { createStore } from '../sql/store.ts';
-import type { Work } from '../sql/work.ts';
+import { get, type Work } from '../sql/work.ts';
 import type { Address } from './address.ts';
 import { openProject } from './open.ts';
 
@@ -32,6 +32,7 @@ export const openPostgresStore = async (
     snapshot: database.snapshot,
     write: database.write,
     writeAtOnce: database.writeAtOnce,
+    stamp: selectStamp,
     check: nothingToFind,
     // Copies of a server are its administrator's.
     copyTo: async () => false,
@@ -39,6 +40,11 @@ export const openPostgresStore = async (
   };
   return { store: createStore(backend, kinds), ahead: database.ahead };
 };
+
+/** Which transactions a reader sees: where these are the same ones, so is all that it can read. */
+function* selectStamp(): Work<string> {
+  return String((yield* get('SELECT pg_current_snapshot()::text AS stamp'))?.['stamp']);
+}
 
 /** Whether its files are whole is for the server to say. */
 // eslint-disable-next-line require-yield

@@ -43,6 +43,8 @@ export interface Backend {
   readonly write: <Value>(locks: Locks, work: () => Work<Transaction<Value>>, doubt?: Doubt<Value>) => Promise<Value>;
   /** The same, but undefined, without waiting, where somebody else holds one of the locks. */
   readonly writeAtOnce: <Value>(locks: Locks, work: () => Work<Transaction<Value>>) => Promise<Value | undefined>;
+  /** What is another text whenever something was committed. */
+  readonly stamp: () => Work<string>;
   /** Whether the database itself is whole, apart from what is in it. */
   readonly check: () => Work<readonly Finding[]>;
   /** Writes a copy of everything into a new file; answers whether this backend does. */

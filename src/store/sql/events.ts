@@ -44,7 +44,8 @@ export function* selectProved(key: string, query: EventQuery): Work<readonly Sto
     return event;
   });
   const newest = events.at(query.last === undefined ? -1 : 0)?.seq ?? query.after ?? 0;
-  if (query.until !== undefined && query.lifecycleOnly !== true && newest < query.until) {
+  const isWhole = query.first === undefined || events.length < query.first;
+  if (query.until !== undefined && query.lifecycleOnly !== true && newest < query.until && isWhole) {
     throw brokenChain(key, newest + 1, 'is missing');
   }
   return query.last === undefined ? events : events.toReversed();
@@ -113,7 +114,7 @@ const statementOf = (
     conditions.push('seq <= ?');
     values.push(query.until);
   }
-  const most = query.last ?? limit;
+  const most = query.last ?? query.first ?? limit;
   if (most !== undefined) values.push(most);
   const tail = ` ORDER BY seq${query.last === undefined ? '' : ' DESC'}${most === undefined ? '' : ' LIMIT ?'}`;
   return { sql: `SELECT ${selected} FROM event WHERE ${conditions.join(' AND ')}${tail}`, values };

@@ -54,6 +54,15 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
       backend.ask(function* one() {
         return (yield* selectProved(key, { after: seq - 1, until: seq }))[0];
       }),
+    stamp: async () => backend.ask(() => backend.stamp()),
+    heads: async (sessions) => {
+      const { selectHeads } = await import('./follow.ts');
+      return backend.ask(() => selectHeads(sessions));
+    },
+    readOn: async (stretches, enough) => {
+      const { readOn } = await import('./follow.ts');
+      return backend.snapshot(() => readOn(stretches, enough));
+    },
     mirrors: async (sessions) => backend.ask(() => selectMirrors(sessions)),
     mirrorDigests: async (place, path) => backend.ask(() => selectDigests(place, path)),
     settleMirror: async (record, write, wait) => {
@@ -94,6 +103,25 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
         const token = (yield* loadCommon(kindOf(kinds, key), key))?.session.common.token ?? 0;
         return yield* selectRefusals(key, token);
       }),
+    adopt: async (key, events, beside) => {
+      const { adoptEvents } = await import('./adopt.ts');
+      return backend.write(onlyThis(key), () => adoptEvents(kindOf(kinds, key), key, events, beside));
+    },
+    requests: async (after, limit) => {
+      const { selectRequests } = await import('./adopt.ts');
+      return backend.ask(() => selectRequests(after, limit));
+    },
+    remember: async (requests) => {
+      const { rememberRequests } = await import('./adopt.ts');
+      await backend.write({ alone: [], shared: [everything] }, function* remember() {
+        yield* rememberRequests(requests);
+        return { commit: requests.length > 0, value: undefined };
+      });
+    },
+    adoptKey: async (key) => {
+      const { adoptKey } = await import('./adopt.ts');
+      return backend.write({ alone: [everything], shared: [] }, () => adoptKey(key));
+    },
     copyTo: backend.copyTo,
     close: backend.close,
   };

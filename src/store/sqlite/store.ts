@@ -7,7 +7,7 @@ import type { Backend } from '../sql/backend.ts';
 import { raiseRows } from '../sql/rebuild.ts';
 import { createStore } from '../sql/store.ts';
 import { text } from '../sql/values.ts';
-import { all, type Work } from '../sql/work.ts';
+import { all, get, type Work } from '../sql/work.ts';
 import { openDatabase, type Database } from './database.ts';
 import { openFile, readIdentity, type FileOptions } from './open.ts';
 
@@ -37,6 +37,7 @@ export const createSqliteStore = (
     // There is one writer at a time.
     write: async (_, work) => database.write(() => database.do(work())),
     writeAtOnce: async (_, work) => database.writeAtOnce(() => database.do(work())),
+    stamp: selectStamp,
     check: () => checkFile(name),
     copyTo: async (target) => {
       database.run('VACUUM INTO ?', target);
@@ -50,6 +51,13 @@ export const createSqliteStore = (
   };
   return createStore(backend, kinds);
 };
+
+/** The version of what others have committed (https://www.sqlite.org/pragma.html#pragma_data_version), and what was changed here. */
+function* selectStamp(): Work<string> {
+  const others = yield* get('PRAGMA data_version');
+  const own = yield* get('SELECT total_changes() AS changes');
+  return `${String(others?.['data_version'])} ${String(own?.['changes'])}`;
+}
 
 /** What SQLite finds wrong with its file. */
 export function* checkFile(name: string): Work<readonly Finding[]> {

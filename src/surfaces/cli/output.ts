@@ -28,10 +28,11 @@ const outputVersion = 1;
 
 /** One JSON document: the answer, or what was refused, or a full report with what was refused. */
 export const printJson = (answer: JsonObject, refusal: Refusal | undefined): void =>
-  void print(
-    1,
-    `${JSON.stringify({ schema_version: outputVersion, ...answer, ...(refusal === undefined ? {} : { error: refusalToJson(refusal) }) })}\n`,
-  );
+  void print(1, jsonLine({ ...answer, ...(refusal === undefined ? {} : { error: refusalToJson(refusal) }) }));
+
+/** A document in one line. */
+export const jsonLine = (answer: JsonObject): string =>
+  `${JSON.stringify({ schema_version: outputVersion, ...answer })}\n`;
 
 /** An answer for a person. What came from outside has no power over the terminal. */
 export const printText = (text: string, colour: boolean): void => {

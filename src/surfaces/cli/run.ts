@@ -8,7 +8,15 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
 import type { MountTable } from '../../store/sqlite/file-system.ts';
 import type { Terminal } from '../tui/terminal.ts';
-import { openWorkplace, readsRemains, runVerb, type OpenStore, type Workplace } from '../world.ts';
+import {
+  openWorkplace,
+  readsRemains,
+  runApart,
+  runVerb,
+  type Location,
+  type OpenStore,
+  type Workplace,
+} from '../world.ts';
 import { namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
@@ -68,6 +76,17 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
           ? ok({ ...outcome.value, answer: answerNaming(outcome.value.answer, store) })
           : err(refusalNaming(outcome.error, store));
       };
+      const { follows } = line.verb;
+      if (follows !== undefined && line.input[follows.on] === true) {
+        const { followLog } = await import('./follow.ts');
+        const exit = await followLog({
+          line,
+          follows,
+          locate: () => locationOf(surroundings, line),
+          ask: async (input, open) => runLine(surroundings, { ...line, input }, open),
+        });
+        return exit.ok ? exit.value : refused(refusalNaming(exit.error, store), line.flags.json, line.verb);
+      }
       const screen = live === undefined || line.flags.json || line.flags.quiet ? undefined : await live.screen();
       const terminal = screen === undefined ? undefined : await surroundings.terminal();
       const colour = surroundings.colour && terminal !== undefined;
@@ -105,24 +124,11 @@ const runLine = async (
   if (!call.ok) return err({ refusal: call.error });
   const illegal = checkCall(surroundings, call.value, flags);
   if (illegal !== undefined) return err({ refusal: illegal });
-  if (surroundings.cwd === undefined) return err({ refusal: refuseNowhere() });
+  const located = locationOf(surroundings, { flags });
+  if (!located.ok) return err({ refusal: located.error });
+  const location = located.value;
   const json = payload === undefined ? undefined : await (await import('./payload.ts')).readPayload(payload);
   if (json?.ok === false) return err({ refusal: json.error });
-  const location = {
-    cwd: surroundings.cwd,
-    store: flags.store ?? filled(surroundings.env['STINT_STORE']),
-    project: filled(surroundings.env['STINT_PROJECT']),
-    env: surroundings.env,
-    kinds: surroundings.kinds,
-    host: filled(surroundings.env['STINT_HOST']),
-    get copies() {
-      return copiesOf(surroundings.env);
-    },
-    anyFileSystem: surroundings.env['STINT_UNSAFE_FILE_SYSTEM'] === 'allow',
-    ...(surroundings.mounts === undefined ? {} : { mounts: surroundings.mounts }),
-    now: surroundings.now,
-    isClockFixed: filled(surroundings.env['STINT_NOW']) !== undefined,
-  };
   const options = {
     actor: flags.actor ?? surroundings.actor(),
     session: filled(surroundings.env['STINT_SESSION']),
@@ -136,6 +142,10 @@ const runLine = async (
     dryRun: flags.dryRun,
     redact: flags.redact,
   };
+  if (call.value.apart !== undefined) {
+    const answer = await runApart(location, flags.store, call.value.apart);
+    return answer.ok ? ok({ answer: answer.value, warnings: [] }) : answer;
+  }
   const opened = await openWorkplace(location, verb.creates ? 'read-empty' : 'refuse-named', open);
   // What is left of a damaged store can be read.
   const left =
@@ -157,6 +167,27 @@ const runLine = async (
   if (!rehearsal.ok) return rehearsal;
   const made = await openWorkplace(location, 'make');
   return made.ok ? run(made.value, false) : err({ refusal: made.error });
+};
+
+/** Where a command line is to be carried out. */
+const locationOf = (surroundings: Surroundings, { flags }: Pick<CommandLine, 'flags'>): Result<Location, Refusal> => {
+  const { cwd, env, kinds, mounts, now } = surroundings;
+  if (cwd === undefined) return err(refuseNowhere());
+  return ok({
+    cwd,
+    store: flags.store ?? filled(env['STINT_STORE']),
+    project: filled(env['STINT_PROJECT']),
+    env,
+    kinds,
+    host: filled(env['STINT_HOST']),
+    get copies() {
+      return copiesOf(env);
+    },
+    anyFileSystem: env['STINT_UNSAFE_FILE_SYSTEM'] === 'allow',
+    ...(mounts === undefined ? {} : { mounts }),
+    now,
+    isClockFixed: filled(env['STINT_NOW']) !== undefined,
+  });
 };
 
 /**

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { displayWidth } from '../../lib/text.ts';
 import type { OpenStore } from '../world.ts';
-import { createKeeper } from './keep.ts';
+import { createKeeper } from '../keep.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What a verb answers at one moment. */

@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { openSqliteStore } from '../../store/sqlite/store.ts';
+import { openSqliteStore } from '../store/sqlite/store.ts';
 import { createKeeper } from './keep.ts';
 
 const createFolder = (context: TestContext): string => {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import type { Store } from '../../kernel/ports.ts';
-import { openSqliteStore } from '../../store/sqlite/store.ts';
-import type { OpenStore } from '../world.ts';
+import type { Store } from '../kernel/ports.ts';
+import { openSqliteStore } from '../store/sqlite/store.ts';
+import type { OpenStore } from './world.ts';
 
 /** A store that stays open between two looks at it: opening costs little, closing costs syncs. */
 export interface Keeper {

@@ -1,0 +1,32 @@
+/**
+ * Runs the tests of verbs once more with every store on a PostgreSQL server: the one that STINT_TEST_PG names, else one of
+ * our own. The files are given, or those below.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { startServer } from '../test/support/postgres.ts';
+
+const usual = [
+  'cli',
+  'cli-exits',
+  'cli-flags',
+  'processes',
+  'leases',
+  'lease-races',
+  'races',
+  'cases-leases',
+  'reconcile',
+  'kinds/map',
+  'kinds/sheet',
+];
+
+const given = process.argv.slice(2);
+const files = given.length > 0 ? given : usual.map((name) => join('test', `${name}.test.ts`));
+const own = process.env['STINT_TEST_PG'] === undefined ? await startServer() : undefined;
+const server = process.env['STINT_TEST_PG'] ?? own?.url ?? '';
+const run = spawnSync(process.execPath, ['--test', ...files], {
+  stdio: 'inherit',
+  env: { ...process.env, STINT_TEST_WORLDS: server },
+});
+await own?.remove();
+process.exitCode = run.status ?? 1;
