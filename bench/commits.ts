@@ -155,20 +155,20 @@ interface Recorded {
 const recordNote = async (stint: Stint): Promise<readonly Recorded[]> => {
   await noteThrough(stint);
   const recorded: Recorded[] = [];
-  const own = Object.getOwnPropertyDescriptor(StatementSync.prototype, 'run');
-  const run: unknown = own?.value;
-  if (own === undefined || typeof run !== 'function') throw new Error('this node:sqlite cannot be watched');
-  Object.defineProperty(StatementSync.prototype, 'run', {
+  const own = Object.getOwnPropertyDescriptor(StatementSync.prototype, 'all');
+  const all: unknown = own?.value;
+  if (own === undefined || typeof all !== 'function') throw new Error('this node:sqlite cannot be watched');
+  Object.defineProperty(StatementSync.prototype, 'all', {
     ...own,
     value(this: StatementSync, ...values: readonly SQLInputValue[]): unknown {
-      recorded.push({ sql: this.sourceSQL, values });
-      return run.apply(this, values);
+      if (!this.sourceSQL.startsWith('SELECT')) recorded.push({ sql: this.sourceSQL, values });
+      return all.apply(this, values);
     },
   });
   try {
     await noteThrough(stint);
   } finally {
-    Object.defineProperty(StatementSync.prototype, 'run', own);
+    Object.defineProperty(StatementSync.prototype, 'all', own);
   }
   if (!recorded.some(({ sql }) => sql.startsWith('INSERT INTO event'))) throw new Error('no event was recorded');
   return recorded;

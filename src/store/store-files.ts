@@ -69,7 +69,8 @@ const refuseWithoutLog = ({ path, idFile }: StoreFiles): Refusal | undefined => 
   if (idFile === undefined || existsSync(`${path}-tip`)) return undefined;
   // An empty one may be that of somebody who only looked.
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return undefined;
-  if (readStoreId(idFile) === undefined) return undefined;
+  // Somebody may just have made the store: the id is written last, so that the tip is there by now.
+  if (readStoreId(idFile) === undefined || existsSync(`${path}-tip`)) return undefined;
   return refuse(
     'damaged',
     `The files beside the store ${path} are gone, its log ${basename(path)}-wal among them: what is left may be older than what was answered.`,

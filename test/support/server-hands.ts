@@ -25,10 +25,9 @@ export const comeTo = async (context: TestContext, store: string, coming: Coming
   const options = { cwd, store, project: 'shared', actor: 'ana', host: 'desk', ...given };
   const location = locationOf(options, { cwd, env: {} });
   assert.ok(location.ok);
-  const where = { ...location.value, ...(patience === undefined ? {} : { patience }) };
-  const workplace = await openWorkplace(where, 'make');
+  const workplace = await openWorkplace({ ...location.value, ...(patience === undefined ? {} : { patience }) }, 'make');
   if (!workplace.ok) return workplace.error;
-  const stint = createStint(where, workplace.value, options);
+  const stint = createStint(location.value, workplace.value, options);
   context.after(stint.close);
   return {
     ask: async (verb, ...rest) => {

@@ -10,6 +10,8 @@ import { asFailure, codeOf, isConnectionLost, isPassing } from './failures.ts';
 
 /** A database on a server: one kind of transaction, and the server's clock. */
 export interface Database {
+  /** Reads whose statements need not see one state: each is a transaction of its own, without a word before or after it. */
+  readonly ask: <Value>(work: () => Work<Value>) => Promise<Value>;
   /** Reads that see one state. */
   readonly snapshot: <Value>(work: () => Work<Value>) => Promise<Value>;
   readonly write: <Value>(locks: Locks, work: () => Work<Transaction<Value>>, doubt?: Doubt<Value>) => Promise<Value>;
@@ -63,6 +65,7 @@ export const openDatabase = async (
   } catch (error) {
     throw new StoreFailure(refuseAddress(shown, error), error);
   }
+  const translate = createTranslation(schema);
   const pool: Pool = new pg.Pool(config);
   // That a connection was lost is heard by whoever asks something of it; nobody else needs to know.
   pool.on('error', () => {});
@@ -137,7 +140,7 @@ export const openDatabase = async (
       let rows: readonly Row[] = [];
       try {
         // After a statement that failed the server takes no other one of the transaction.
-        if (failure === undefined) rows = rowsOf(await ask(client, numbered(sql), patience * 1.25, [...values]));
+        if (failure === undefined) rows = rowsOf(await ask(client, translate(sql), patience * 1.25, [...values]));
       } catch (error) {
         failure = error;
       }
@@ -174,6 +177,21 @@ export const openDatabase = async (
   };
 
   return {
+    ask: async (work) =>
+      patiently(async () => {
+        const client = await heard(pool.connect());
+        let isClean = false;
+        try {
+          const value = await perform(client, work());
+          isClean = true;
+          return value;
+        } catch (error) {
+          isClean = !isConnectionLost(causeOf(error));
+          throw error;
+        } finally {
+          client.release(!isClean);
+        }
+      }),
     snapshot: async (work) =>
       patiently(async (left) =>
         attempt('REPEATABLE READ READ ONLY', '', left, async (client) => ({
@@ -255,17 +273,27 @@ const lockStatements = (schema: string, { shared, alone }: Locks): string => {
   ].join('');
 };
 
-/** A statement as PostgreSQL takes it: its values are numbered, and nobody asks it to leave an index aside. */
-const numbered = (sql: string): string => {
-  const known = numberedBySql.get(sql);
-  if (known !== undefined) return known;
-  let count = 0;
-  const fresh = sql.replaceAll(' NOT INDEXED', '').replaceAll('?', () => `$${(count += 1)}`);
-  numberedBySql.set(sql, fresh);
-  return fresh;
+/**
+ * Statements as PostgreSQL takes them: their values are numbered, their tables are those of the schema, and nobody asks it to
+ * leave an index aside.
+ */
+const createTranslation = (schema: string): ((sql: string) => string) => {
+  const translated = new Map<string, string>();
+  return (sql) => {
+    const known = translated.get(sql);
+    if (known !== undefined) return known;
+    let count = 0;
+    const fresh = sql
+      .replaceAll(' NOT INDEXED', '')
+      .replaceAll('?', () => `$${(count += 1)}`)
+      .replaceAll(
+        /\b(FROM|INTO|UPDATE) (meta|session|event|request|mirror|process|lease)\b/g,
+        (_, verb: string, table: string) => `${verb} "${schema}".${table}`,
+      );
+    translated.set(sql, fresh);
+    return fresh;
+  };
 };
-
-const numberedBySql = new Map<string, string>();
 
 const rowsOf = (result: unknown): readonly Row[] =>
   typeof result === 'object' && result !== null && 'rows' in result && Array.isArray(result.rows) ? result.rows : [];

@@ -28,7 +28,7 @@ export const openPostgresStore = async (
     name: address.shown,
     readOnly,
     identity: () => identity,
-    ask: database.snapshot,
+    ask: database.ask,
     snapshot: database.snapshot,
     write: database.write,
     writeAtOnce: database.writeAtOnce,
