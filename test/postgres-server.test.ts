@@ -224,11 +224,11 @@ test('a role with the grants that are listed runs every verb, and one that only 
   ] as const) {
     const refusal = await looker.refused(verb, input);
     assert.equal(refusal.code, 'invariant-unmet', verb);
-    assert.match(refusal.message, /cannot be written by this user: permission denied for /);
+    assert.match(refusal.message, /is not open to this user for that: permission denied for table /);
   }
   const refusal = await turnedAway(context, urlOf(url, stranger), { cwd });
   assert.equal(refusal.code, 'invariant-unmet');
-  assert.match(refusal.message, /is not open to this user\.$/);
+  assert.match(refusal.message, /is not open to this user for that: permission denied for schema /);
 });
 
 test('a role that owns nothing but a schema that was made for it makes its project there, and in no other one', async (context) => {
