@@ -129,7 +129,12 @@ test('one store that is opened twice in a process stays open until both have clo
 });
 
 /** Everything that verbs do with a store. */
-const doEverything = async ({ ask }: Hand): Promise<void> => {
+const doEverything = async (hand: Hand): Promise<void> => {
+  const ask: Hand['ask'] = async (...call) => {
+    const answer = await hand.ask(...call);
+    assert.equal(answer.warnings, undefined, call[0]);
+    return answer;
+  };
   await ask('begin', { kind: 'review', name: 'r' }, { requestId: 'begun' });
   const { token } = await ask('lease claim', { session: 'r' });
   const held = { leaseToken: token };
@@ -198,7 +203,16 @@ test('a role with the grants that are listed runs every verb, and one that only 
   const cwd = createWorld(context).project;
   await handAt(context, url, { cwd, ...sheets });
   await administer(url, ...grantsToWrite(writer), ...grantsToRead(reader));
-  await doEverything(await handAt(context, urlOf(url, writer), { cwd, ...sheets }));
+  const worker = await handAt(context, urlOf(url, writer), { cwd, ...sheets });
+  await doEverything(worker);
+  await administer(url, 'UPDATE stint_shared.process SET checksum = 0');
+  assert.deepEqual(
+    listOf((await worker.ask('rebuild')).sessions).map(({ session, rebuilt }) => [session, rebuilt]),
+    [
+      ['sheet:s', false],
+      ['review:r', true],
+    ],
+  );
   await assert.rejects(administer(urlOf(url, writer), 'DELETE FROM stint_shared.event'), /permission denied/);
   const looker = await handAt(context, urlOf(url, reader), { cwd, ...sheets });
   await lookAtEverything(looker);
@@ -210,11 +224,11 @@ test('a role with the grants that are listed runs every verb, and one that only 
   ] as const) {
     const refusal = await looker.refused(verb, input);
     assert.equal(refusal.code, 'invariant-unmet', verb);
-    assert.match(refusal.message, /cannot be written by this user: permission denied for /);
+    assert.match(refusal.message, /is not open to this user for that: permission denied for table /);
   }
   const refusal = await turnedAway(context, urlOf(url, stranger), { cwd });
   assert.equal(refusal.code, 'invariant-unmet');
-  assert.match(refusal.message, /is not open to this user\.$/);
+  assert.match(refusal.message, /is not open to this user for that: permission denied for schema /);
 });
 
 test('a role that owns nothing but a schema that was made for it makes its project there, and in no other one', async (context) => {
@@ -278,6 +292,7 @@ test('everything works where each transaction runs on another connection that re
   assert.equal((await bob.ask('log', { session: 'both' })).total, 42);
   assert.equal((await bob.ask('doctor')).healthy, true);
   assert.ok(pooler.moves() > 100, 'transactions were moved');
+  assert.deepEqual([...pooler.left], ['"$user", public 0 0 0 0 0 0'], 'nothing is left behind');
 });
 
 test('who is not let in is told why, at once', async (context) => {

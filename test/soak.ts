@@ -1,6 +1,6 @@
 /**
  * The long campaigns. `node test/soak.ts` runs all of them in full, `--short` in a form for every change; `--seconds N`
- * says how long the mixed work lasts. Exits 1 when anything that must hold does not.
+ * says how long the mixed work lasts, `--only TEXT` runs those whose name has that text. Exits 1 when anything that must hold does not.
  */
 import { parseArgs } from 'node:util';
 import {
@@ -15,10 +15,13 @@ import {
 } from './support/campaigns.ts';
 import { damageStores, killRepairs, repairAtOnce, writeWhileRepaired } from './support/damage.ts';
 import { approval, json, reviewIn } from './support/reviews.ts';
+import { crowdServer, liveThroughDay } from './support/server-soak.ts';
 import { assertSound } from './support/stores.ts';
 import { createWorld, type Tidying } from './support/world.ts';
 
-const { values } = parseArgs({ options: { short: { type: 'boolean' }, seconds: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { short: { type: 'boolean' }, seconds: { type: 'string' }, only: { type: 'string' } },
+});
 const isShort = values.short === true;
 const seconds = Number(values.seconds ?? (isShort ? 5 : 60));
 if (!Number.isFinite(seconds) || seconds < 0) {
@@ -129,10 +132,16 @@ const campaigns: readonly Campaign[] = [
       return `8 workers for ${seconds} s: ${verbs} verbs, ${refused} refused for good reason, ${events} events`;
     },
   },
+  ...(isShort ? [] : [{ name: 'crowd a server', run: async (tidying: Tidying) => crowdServer(tidying, 200, 20) }]),
+  {
+    name: 'a bad day of a server',
+    run: async (tidying) =>
+      liveThroughDay(tidying, isShort ? { seconds: 30, cutSeconds: 3 } : { seconds: 300, cutSeconds: 10 }),
+  },
 ];
 
 let failed = 0;
-for (const { name, run } of campaigns) {
+for (const { name, run } of campaigns.filter((campaign) => campaign.name.includes(values.only ?? ''))) {
   const undo: (() => void)[] = [];
   const start = performance.now();
   const took = (): string => `${((performance.now() - start) / 1000).toFixed(1)} s`;

@@ -8,6 +8,8 @@ export interface Pooler {
   readonly url: string;
   /** How many transactions were given to another connection than the one before. */
   readonly moves: () => number;
+  /** What was found on connections after transactions, each state once. */
+  readonly left: ReadonlySet<string>;
   readonly close: () => void;
 }
 
@@ -17,10 +19,17 @@ interface Backend {
   hear: (frame: Frame) => void;
 }
 
+/** What one transaction may leave to the next one on the same connection. */
+const whatIsLeft = `SELECT concat_ws(' ', current_setting('search_path'), current_setting('lock_timeout'),
+  current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout'),
+  (SELECT count(*) FROM pg_prepared_statements), (SELECT count(*) FROM pg_cursors),
+  (SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory'))`;
+
 /** Opens a pooler before the server of an address, where nobody is asked for a password. */
 export const openPooler = async (url: string): Promise<Pooler> => {
   const sockets = new Set<Socket>();
   const idle: Backend[] = [];
+  const left = new Set<string>();
   let moves = 0;
 
   const add = (startup: Frame, hear: (frame: Frame) => void): Backend => {
@@ -35,19 +44,26 @@ export const openPooler = async (url: string): Promise<Pooler> => {
     return backend;
   };
 
-  /** Forgets everything that a transaction has left, and gives the connection back. */
+  /** Looks at what a transaction has left, forgets it, and gives the connection back. */
   const giveBack = (backend: Backend): void => {
+    const questions = [whatIsLeft, 'DISCARD ALL'];
+    let answered = 0;
     backend.hear = (frame) => {
       // The server goes, or the database does.
       if (frame.type === 'E') backend.socket.destroy();
+      if (frame.type === 'D') left.add(frame.bytes.toString('utf8', 11));
       if (!isIdle(frame)) return;
+      answered += 1;
+      if (answered < questions.length) return;
       idle.push(backend);
       for (const wait of waiting.splice(0)) wait();
     };
-    const text = Buffer.from('DISCARD ALL\0');
-    const head = Buffer.from('Q\0\0\0\0');
-    head.writeInt32BE(text.length + 4, 1);
-    backend.socket.write(Buffer.concat([head, text]));
+    for (const question of questions) {
+      const text = Buffer.from(`${question}\0`);
+      const head = Buffer.from('Q\0\0\0\0');
+      head.writeInt32BE(text.length + 4, 1);
+      backend.socket.write(Buffer.concat([head, text]));
+    }
   };
   const waiting: (() => void)[] = [];
 
@@ -99,6 +115,7 @@ export const openPooler = async (url: string): Promise<Pooler> => {
   return {
     url: await listenFor(url, server),
     moves: () => moves,
+    left,
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -41,9 +41,6 @@ export const isPassing = (error: unknown): boolean =>
   ['40001', '40P01', '23505', '53300'].includes(codeOf(error) ?? '') ||
   (isConnectionLost(error) && codeOf(error) !== 'ENOTFOUND');
 
-/** What a user needs to be let in. */
-export const teamGrants = 'the grants that the team guide lists';
-
 /** What a failed statement means for the caller; anything else is a defect and stays what it is. */
 export const asFailure = (shown: string, error: unknown): unknown => {
   if (error instanceof StoreFailure) return error;
@@ -60,8 +57,8 @@ const refusalOf = (shown: string, error: unknown): Refusal | undefined => {
     if (/^(?:53300|53400|57P|25P0[34]|08)/.test(code)) return refuseUnreachable(shown, said);
     if (/^(?:28|3D000|0LP01)/.test(code)) return refuseEntry(shown, said);
     if (/^(?:42501|25006)/.test(code))
-      return refuse('invariant-unmet', `The store ${shown} cannot be written by this user: ${said}.`, {
-        expected: `${teamGrants}, on a server that takes writes`,
+      return refuse('invariant-unmet', `The store ${shown} is not open to this user for that: ${said}.`, {
+        expected: 'the grants that the team guide lists, on a server that takes writes',
       });
     if (/^(?:53100|53200|54)/.test(code))
       return refuse('invariant-unmet', `There is no room left where the store ${shown} is: ${said}.`, {

@@ -4,7 +4,7 @@ import { randomHex } from '../../lib/id.ts';
 import { all, get, run, type Work } from '../sql/work.ts';
 import type { Address } from './address.ts';
 import { openDatabase, type Database } from './database.ts';
-import { codeOf, teamGrants } from './failures.ts';
+import { codeOf } from './failures.ts';
 import { migrations, schemaVersion } from './migrations.ts';
 
 /** An open project on a server, ready for this program. */
@@ -27,7 +27,7 @@ export const openProject = async (
 ): Promise<OpenedProject | undefined> => {
   const database = await openDatabase(address, patience);
   try {
-    let meta = await readMeta(database, address);
+    let meta = await readMeta(database);
     const from = versionOf(meta);
     if (from === 0 && !create) {
       await database.close();
@@ -35,7 +35,7 @@ export const openProject = async (
     }
     // One of those that come at once does it, and the others find it done.
     const isRaised = from < schemaVersion && (await database.write(alone, () => migrate(address.schema)));
-    if (from < schemaVersion) meta = await readMeta(database, address);
+    if (from < schemaVersion) meta = await readMeta(database);
     const id = meta.get('id');
     const key = meta.get('key');
     if (id === undefined || key === undefined || Number.isNaN(versionOf(meta)))
@@ -67,30 +67,16 @@ const versionOf = (meta: ReadonlyMap<string, string>): number => {
   return Number.isSafeInteger(version) && version > 0 ? version : Number.NaN;
 };
 
-/** What a project says of itself; nothing where there is none that this user may see. */
-const readMeta = async (database: Database, { schema, shown }: Address): Promise<ReadonlyMap<string, string>> => {
+/** What a project says of itself; nothing where there is none. */
+const readMeta = async (database: Database): Promise<ReadonlyMap<string, string>> => {
   try {
     return await database.snapshot(selectMeta);
   } catch (error) {
     const cause = error instanceof StoreFailure ? error.cause : error;
-    const code = codeOf(cause);
-    if (code !== '42P01' && code !== '42501') throw error;
-    if (await database.ask(() => hidesSchema(schema))) throw new StoreFailure(refuseHidden(shown));
-    if (code === '42501') throw error;
-    return new Map();
+    if (codeOf(cause) === '42P01') return new Map();
+    throw error;
   }
 };
-
-function* hidesSchema(schema: string): Work<boolean> {
-  const row = yield* get(
-    `SELECT has_schema_privilege(oid, 'USAGE') AS usable FROM pg_namespace WHERE nspname = ?`,
-    schema,
-  );
-  return row?.['usable'] === false;
-}
-
-const refuseHidden = (shown: string): Refusal =>
-  refuse('invariant-unmet', `The store ${shown} is not open to this user.`, { expected: teamGrants });
 
 function* selectMeta(): Work<ReadonlyMap<string, string>> {
   const rows = yield* all('SELECT key, value FROM meta');
