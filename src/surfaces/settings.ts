@@ -55,6 +55,9 @@ const refuseSettings = (path: string, problem: string): Refusal =>
     hint: 'stint init --help',
   });
 
+/** Whether a store is named by the address of a server. */
+export const isServerAddress = (store: string): boolean => /^postgres(?:ql)?:\/\//i.test(store);
+
 /** What a name of a store stands for: `env:NAME` for what that variable holds. */
 export const storeNamed = (
   store: string,

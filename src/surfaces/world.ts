@@ -14,14 +14,13 @@ import { syncMirrors } from '../mirror/sync.ts';
 import { findCheckout, pathFromUri } from '../store/checkout.ts';
 import { prepareFolder } from '../store/place.ts';
 import { createPlaces, refuseFolder } from '../store/places.ts';
-import { isServerAddress } from '../store/postgres/address.ts';
 import { keepStoreId, refuseMissing, type StoreFiles } from '../store/store-files.ts';
 import type { MountTable } from '../store/sqlite/file-system.ts';
 import { unfinishedRepairs } from '../store/sqlite/unfinished.ts';
 import { roomHint } from '../store/hints.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { files } from './files.ts';
-import { readSettings, storeNamed } from './settings.ts';
+import { isServerAddress, readSettings, storeNamed } from './settings.ts';
 import { createHost } from './host.ts';
 
 /** Where work is done, and in which store. */

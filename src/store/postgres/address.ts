@@ -12,9 +12,6 @@ export interface Address {
   readonly schema: string;
 }
 
-/** Whether a store is named by the address of a server. */
-export const isServerAddress = (store: string): boolean => /^postgres(?:ql)?:\/\//i.test(store);
-
 /** Longest name of a project: with what stands before it, PostgreSQL takes 63 bytes for the name of a schema. */
 const longestProject = 50;
 
