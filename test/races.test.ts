@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { kinds } from '../src/kinds/registry.gen.ts';
+import { createStint } from '../src/surfaces/library.ts';
+import { openWorkplace } from '../src/surfaces/world.ts';
 import { completeAtOnce, writeNotes } from './support/campaigns.ts';
+import { storeIn } from './support/environment.ts';
 import { startProcess, startProgram } from './support/processes.ts';
 import { approval, json, name, reviewIn, session } from './support/reviews.ts';
 import { assertSound, dumpStore, eventsOf, holdLock } from './support/stores.ts';
@@ -12,6 +16,7 @@ import {
   createWorld,
   fileOnly,
   listOf,
+  noon,
   sorted,
   type Outcome,
   type Printed,
@@ -300,4 +305,23 @@ test('readers never see a state that was not: what show and log print agrees wit
     if (reads.status === 'rejected') throw reads.reason;
     assert.ok(reads.value > 0);
   }
+});
+
+test('a session that is begun while it is looked for is found, and no damage', async (context) => {
+  const world = createWorld(context);
+  world.answer('begin', 'review', '--name', 'late');
+  const location = { cwd: world.project, store: undefined, ...storeIn(world.env), kinds, now: () => noon };
+  const opened = await openWorkplace(location, 'make');
+  assert.ok(opened.ok);
+  context.after(async () => opened.value.store.close());
+  const { store } = opened.value;
+  let looks = 0;
+  // The looks under its name and under its first characters come too early.
+  const rows: typeof store.rows = async (filter) => {
+    looks += 1;
+    return looks <= 2 ? [] : store.rows(filter);
+  };
+  const stint = createStint(location, { ...opened.value, store: { ...store, rows } }, {});
+  const answer = await stint.run('note', { text: 'found', session: 'late' });
+  assert.ok(answer.ok, answer.ok ? '' : answer.error.refusal.message);
 });

@@ -148,6 +148,9 @@ const resolveAddress = async (
   if (only === undefined) {
     const rows = await store.rows({ ...filter, thorough: true });
     if (rows.some((row) => row.name === name)) {
+      // It may have been begun between two looks.
+      const begun = await store.rows({ ...filter, name });
+      if (begun.length > 0) return resolveAddress(store, kinds, address, narrow);
       return err(
         refuse('damaged', `The index of ${store.name} does not find ${address}, which is there.`, {
           hint: 'stint doctor --fix',
