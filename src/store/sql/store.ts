@@ -99,7 +99,7 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
       }
     },
     refusals: async (key) =>
-      backend.ask(function* refusals() {
+      backend.snapshot(function* refusals() {
         const token = (yield* loadCommon(kindOf(kinds, key), key))?.session.common.token ?? 0;
         return yield* selectRefusals(key, token);
       }),
