@@ -1,7 +1,9 @@
 /** What one server does for many: projects, roles, clocks, poolers, and who is not let in. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import pg from 'pg';
 import { randomHex } from '../src/lib/id.ts';
@@ -11,7 +13,7 @@ import { openPooler } from './support/pooler.ts';
 import { administer, askServer, startServer, useDatabase, useServer } from './support/postgres.ts';
 import { approval, phases } from './support/reviews.ts';
 import { handAt, turnedAway, type Hand } from './support/server-hands.ts';
-import { assertAnswer, createWorld, listOf, noon, type TestWorld } from './support/world.ts';
+import { assertAnswer, createWorld, listOf, noon, repository, type TestWorld } from './support/world.ts';
 
 const server = useServer();
 
@@ -164,21 +166,22 @@ const lookAtEverything = async ({ ask }: Pick<Hand, 'ask'>): Promise<void> => {
   for (const verb of ['status', 'log', 'show', 'timeline', 'lease show', 'next']) await ask(verb, { session: 's' });
 };
 
-/** What a role needs that works with a project which is there already. */
-const grantsToWrite = (role: string): readonly string[] => [
-  `GRANT USAGE ON SCHEMA stint_shared TO ${role}`,
-  `GRANT SELECT ON ALL TABLES IN SCHEMA stint_shared TO ${role}`,
-  `GRANT INSERT ON stint_shared.event, stint_shared.session, stint_shared.request, stint_shared.mirror,
-     stint_shared.process, stint_shared.lease TO ${role}`,
-  `GRANT UPDATE ON stint_shared.session, stint_shared.mirror, stint_shared.process, stint_shared.lease TO ${role}`,
-  `GRANT DELETE ON stint_shared.request, stint_shared.process, stint_shared.lease TO ${role}`,
-];
+/** What the guide for teams grants: those who work with a project, and those who only look. */
+const grantsOf = (group: 'agents' | 'watchers') => {
+  const guide = readFileSync(join(repository, 'docs/guides/teams.md'), 'utf8');
+  const block = [...guide.matchAll(/```sql\n(.*?)```/gs)]
+    .map(([, sql = '']) => sql)
+    .find((sql) => sql.includes(` TO ${group};`));
+  assert.ok(block !== undefined, group);
+  const statements = block.split(';').filter((statement) => statement.trim() !== '');
+  return (role: string): readonly string[] =>
+    statements.map((statement) =>
+      statement.replaceAll('stint_shop', 'stint_shared').replace(` TO ${group}`, ` TO ${role}`),
+    );
+};
 
-/** What a role needs that only looks. */
-const grantsToRead = (role: string): readonly string[] => [
-  `GRANT USAGE ON SCHEMA stint_shared TO ${role}`,
-  `GRANT SELECT ON ALL TABLES IN SCHEMA stint_shared TO ${role}`,
-];
+const grantsToWrite = grantsOf('agents');
+const grantsToRead = grantsOf('watchers');
 
 /** Roles for a test that go with it, in a database with an empty project. */
 const rolesIn = async (context: TestContext, count: number) => {

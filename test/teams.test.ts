@@ -1,0 +1,83 @@
+/** Two machines that share a store on a server: two checkouts, two names, two homes. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { after, before, test, type TestContext } from 'node:test';
+import { claim } from './support/leases.ts';
+import { startServer, type TestServer } from './support/postgres.ts';
+import { startProcess, startProgram } from './support/processes.ts';
+import { approval, json, phases } from './support/reviews.ts';
+import { createWorld, listOf, type TestWorld } from './support/world.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startServer();
+});
+after(async () => server.remove());
+
+let projects = 0;
+
+/** A project with two machines. */
+const machines = (context: TestContext): readonly [desk: TestWorld, lap: TestWorld] => {
+  projects += 1;
+  const env = { STINT_STORE: server.url, STINT_PROJECT: `team-${projects}` };
+  return [
+    createWorld(context).with({ env: { ...env, STINT_HOST: 'desk', STINT_ACTOR: 'ana' } }),
+    createWorld(context).with({ env: { ...env, STINT_HOST: 'lap', STINT_ACTOR: 'bob' } }),
+  ];
+};
+
+const meta = '.ocr/sessions/shared/rounds/round-1/round-meta.json';
+
+test('a session goes on from another machine, and its files are written at home alone, by the next verb there', (context) => {
+  const [desk, lap] = machines(context);
+  desk.answer('begin', 'review', '--name', 'shared');
+  for (const phase of phases.slice(1, -1)) lap.answer('advance', phase, '--session', 'shared');
+  lap.with({ input: json(approval) }).answer('complete-round', '-', '--session', 'shared');
+  for (const machine of [desk, lap]) assert.equal(existsSync(machine.path(meta)), false);
+  assert.equal(existsSync(lap.path('.ocr')), false, 'nothing of it is made in another checkout');
+  const status = lap.answer('status', 'shared');
+  assert.equal(status.here, false);
+  assert.deepEqual(
+    listOf(status.evidence).map(({ present }) => present),
+    listOf(status.evidence).map(() => null),
+  );
+  assert.match(lap.run('status', 'shared').stdout, /^elsewhere +\.ocr\/sessions\/shared\//m);
+  assert.equal(lap.answer('doctor').healthy, true, 'what lies elsewhere is not looked at');
+  assert.match(JSON.stringify(desk.refusal(6, 'doctor')), /finding/);
+  desk.answer('note', 'home again', '--session', 'shared');
+  const written = readFileSync(desk.path(meta), 'utf8');
+  assert.equal(JSON.parse(written).verdict, 'APPROVE');
+  assert.equal(desk.answer('doctor').healthy, true);
+
+  writeFileSync(desk.path(meta), 'edited');
+  lap.answer('rebuild');
+  lap.answer('note', 'from far', '--session', 'shared');
+  assert.equal(readFileSync(desk.path(meta), 'utf8'), 'edited', 'another machine heals nothing here');
+  desk.answer('rebuild');
+  assert.equal(readFileSync(desk.path(meta), 'utf8'), written);
+});
+
+test('a machine looks at its own sessions where none is named, and begins beside those of others', (context) => {
+  const [desk, lap] = machines(context);
+  assert.equal(desk.answer('begin', 'review').session, 'review:2026-03-17-main');
+  assert.equal(lap.refusal(4, 'status').code, 'not-found');
+  assert.equal(lap.answer('begin', 'review').session, 'review:2026-03-17-main-2');
+  assert.equal(desk.answer('status').session, 'review:2026-03-17-main');
+  assert.equal(lap.answer('status').session, 'review:2026-03-17-main-2');
+  assert.equal(listOf(desk.answer('list').sessions).length, 2);
+});
+
+test('a holder on another machine is replaced by time or on purpose alone, and its own machine puts its dead on record', async (context) => {
+  const [desk, lap] = machines(context);
+  desk.answer('begin', 'review', '--name', 'shared');
+  const program = await startProgram(context);
+  const id = startProcess(desk, 'supervisor', '--session', 'shared', '--pid', String(program.pid));
+  claim(desk.with({ env: { STINT_PROCESS: id } }), '--session', 'shared', '--ttl', '1h');
+  await program.kill();
+  assert.match(lap.refusal(10, 'lease', 'claim', '--session', 'shared').message, /whether it is alive is not known/);
+  assert.equal(listOf(lap.answer('process', 'sweep').swept).length, 0);
+  assert.equal(listOf(desk.answer('process', 'sweep').swept).length, 1);
+  assert.equal(lap.answer('lease', 'claim', '--session', 'shared').after.because, 'gone', 'now everybody knows');
+  lap.answer('advance', 'change-context', '--session', 'shared');
+  desk.refusal(10, 'advance', 'analysis', '--session', 'shared');
+});
