@@ -290,7 +290,7 @@ const killWhileWriting = async (context: TestContext, world: TestWorld): Promise
     ),
   );
   const given: Printed[] = [];
-  for (let round = 0; round < 6; round += 1) {
+  for (let round = 0; round < 6 && given.length < total; round += 1) {
     const cursor = given.at(-1)?.cursor;
     const follower = startFollower(context, world, '--all', ...(cursor === undefined ? [] : ['--after', cursor]));
     const left = total - given.length;
