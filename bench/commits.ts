@@ -29,7 +29,7 @@ export const measureCommits = async (folder: string, size: number): Promise<read
   const sides = {
     raw: { commit: raw.commit, latencies: [] as number[], throughputs: [] as number[] },
     library: { commit: async () => noteThrough(library.stint), latencies: [] as number[], throughputs: [] as number[] },
-    store: { commit: async () => noteInto(store), latencies: [] as number[], throughputs: [] as number[] },
+    store: { commit: async () => noteInto(store, key), latencies: [] as number[], throughputs: [] as number[] },
   };
   const block = 50;
   for (let run = 0; run <= size / block; run += 1) {
@@ -124,10 +124,11 @@ const noteThrough = async (stint: Stint): Promise<void> => {
 
 let requests = 0;
 
-const noteInto = async (store: Store): Promise<void> => {
+/** Commits a remark to a session, without a verb around it. */
+export const noteInto = async (store: Store, session: string): Promise<void> => {
   requests += 1;
   const outcome = await store.commit({
-    keys: [key],
+    keys: [session],
     guards: [],
     origin: { now: new Date().toISOString(), actor: 'bench', place: 'bench', cause: `bench-${requests}` },
     request: { id: `bench-${requests}`, given: false, verb: 'note', digest: '' },
@@ -135,10 +136,10 @@ const noteInto = async (store: Store): Promise<void> => {
     dryRun: false,
     journalOnly: true,
     decide: (sessions) => {
-      const session = sessions.get(key);
-      if (session === undefined) throw new Error(`${key} was not loaded`);
-      const events = decideNote(session, remark);
-      return events.ok ? ok(new Map([[key, events.value]])) : events;
+      const loaded = sessions.get(session);
+      if (loaded === undefined) throw new Error(`${session} was not loaded`);
+      const events = decideNote(loaded, remark);
+      return events.ok ? ok(new Map([[session, events.value]])) : events;
     },
     answer: () => ({}),
   });
