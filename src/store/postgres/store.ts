@@ -33,7 +33,6 @@ export const openPostgresStore = async (
     write: database.write,
     writeAtOnce: database.writeAtOnce,
     stamp: selectStamp,
-    check: nothingToFind,
     // Copies of a server are its administrator's.
     copyTo: async () => false,
     close: database.close,
@@ -50,10 +49,4 @@ function* selectStamp(): Work<string> {
     `SELECT pg_current_snapshot()::text || ' ' || coalesce(pg_last_wal_replay_lsn()::text, '') AS stamp`,
   );
   return String(row?.['stamp']);
-}
-
-/** Whether its files are whole is for the server to say. */
-// eslint-disable-next-line require-yield
-function* nothingToFind(): Work<readonly []> {
-  return [];
 }

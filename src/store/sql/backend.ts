@@ -45,8 +45,8 @@ export interface Backend {
   readonly writeAtOnce: <Value>(locks: Locks, work: () => Work<Transaction<Value>>) => Promise<Value | undefined>;
   /** What is another text whenever something was committed. */
   readonly stamp: () => Work<string>;
-  /** Whether the database itself is whole, apart from what is in it. */
-  readonly check: () => Work<readonly Finding[]>;
+  /** Whether the database itself is whole, apart from what is in it; where it is left out, that is for a server to say. */
+  readonly check?: () => Work<readonly Finding[]>;
   /** Writes a copy of everything into a new file; answers whether this backend does. */
   readonly copyTo: (path: string) => Promise<boolean>;
   readonly close: () => Promise<void>;

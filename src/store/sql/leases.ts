@@ -9,12 +9,12 @@ export function* selectRenewals(session: string): Work<ReadonlyMap<string, Renew
   return new Map([...(yield* selectAll(session))].filter(([, renewal]) => isRenewal(renewal)));
 }
 
-/** Whether all of it is what was written. */
+/** Whether everything that was renewed is what this program could have written. */
 export function* renewalsAreSound(session: string): Work<boolean> {
   return [...(yield* selectAll(session)).values()].every(isRenewal);
 }
 
-/** Forgets what is not; answers whether there was any. */
+/** Forgets the renewals that are not; answers whether there were any. */
 export function* dropUnsoundRenewals(session: string): Work<boolean> {
   const unsound = [...(yield* selectAll(session))].filter(([, renewal]) => !isRenewal(renewal));
   for (const [step] of unsound) yield* changeRenewal(session, step, null);

@@ -14,7 +14,7 @@ import { all, type Work } from './work.ts';
 
 /** Checks the database, and for every session its chain and its projections. Nothing is changed. */
 export function* verifyStore({ check }: Pick<Backend, 'check'>, kinds: Kinds): Work<readonly Finding[]> {
-  const findings: Finding[] = [...(yield* check())];
+  const findings: Finding[] = check === undefined ? [] : [...(yield* check())];
   for (const key of yield* selectKeys()) {
     try {
       findings.push(...(yield* verifySession(kinds, key)));
