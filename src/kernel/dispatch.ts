@@ -67,7 +67,7 @@ export const dispatch = async <Answer extends JsonObject>(
     const order = await plan();
     if (!order.ok) return order;
     // Only an order that is good makes a place where there is none.
-    const place = caller.dryRun ? ok(world.places.here.id ?? 'not made yet') : world.places.claim();
+    const place = placeOf(world);
     if (!place.ok) return place;
     const { keys, guards = [], journalOnly = false, processes, steps, beside, answer } = order.value;
     const gate = fenceOf(world, order.value, place.value, takesOver);
@@ -187,6 +187,15 @@ const fenceOf = <Answer extends JsonObject>(
     },
   };
 };
+
+/** The place that a call is made from; only one that may write makes it where there is none. */
+export const placeOf = ({
+  caller,
+  places,
+}: {
+  readonly caller: Pick<Caller, 'dryRun'>;
+  readonly places: Places;
+}): Result<string, Refusal> => (caller.dryRun ? ok(places.here.id ?? 'not made yet') : places.claim());
 
 /** The stored answer of a request that is known, if it is the same one. */
 export const replayRequest = (

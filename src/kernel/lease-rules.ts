@@ -25,7 +25,7 @@ import { durationOf, optionalDuration } from './fields.ts';
 import { refuseEnded, refusePid } from './process-rules.ts';
 import { known } from './process.ts';
 import { decideOpened } from './lifecycle.ts';
-import { orderOne, type Order } from './dispatch.ts';
+import { orderOne, placeOf, type Order } from './dispatch.ts';
 import type { SessionRow } from './ports.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { OpenedSession } from './session.ts';
@@ -274,8 +274,8 @@ export const orderLease = <Outcome extends Made>(
     readonly answer: (after: OpenedSession, made: Outcome, facts: LeaseFacts) => JsonObject;
   },
 ): Result<Order<JsonObject>, Refusal> => {
-  const { caller, places, host } = world;
-  const place = caller.dryRun ? ok(places.here.id ?? 'not made yet') : places.claim();
+  const { caller, host } = world;
+  const place = placeOf(world);
   if (!place.ok) return place;
   const factsOf = (session: OpenedSession): LeaseFacts => leaseFacts(session, caller, host);
   let made: Outcome | undefined;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { abandonedIn, findAbandoned } from './abandoned.ts';
-import { orderOne, standingOf, type Order } from './dispatch.ts';
+import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
 import type { ReadyStep, RunningStep } from './kind.ts';
 import { holderOf, isSameHolder, standingOfClaim, type Claim, type Renewal } from './lease.ts';
@@ -33,9 +33,9 @@ export const orderHandOut = async (
   wish: Omit<ClaimWish, 'holder'>,
   limit: number,
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
-  const { caller, places, store, host } = world;
+  const { caller, store, host } = world;
   const { key } = row;
-  const place = caller.dryRun ? ok(places.here.id ?? 'not made yet') : places.claim();
+  const place = placeOf(world);
   if (!place.ok) return place;
   const seen = await store.load(key);
   const holder = holderOf(world, place.value);
@@ -146,8 +146,8 @@ export const orderRenewStep = async (
     readonly command: ((running: RunningStep) => JsonObject & { readonly type: string }) | undefined;
   },
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
-  const { caller, places } = world;
-  const place = caller.dryRun ? ok(places.here.id ?? 'not made yet') : places.claim();
+  const { caller } = world;
+  const place = placeOf(world);
   if (!place.ok) return place;
   const holder = holderOf(world, place.value);
   let renewed: { readonly running: RunningStep; readonly renewal: Renewal } | undefined;
