@@ -25,6 +25,10 @@ export interface Common extends LeaseState {
   readonly startedAt: string;
   readonly updatedAt: string;
   readonly closedAt: string | null;
+  /** Since when nothing is begun any more, by whom and why; null where it goes on. */
+  readonly pause: Pause | null;
+  /** Since when its folder lies in the archive; null where it does not. */
+  readonly archivedAt: string | null;
   /** The seq of its newest event. */
   readonly seq: number;
   /** The seq of its newest lifecycle event: what `--expect-revision` compares. */
@@ -39,6 +43,13 @@ export interface Common extends LeaseState {
   readonly imported: ImportMark | null;
   /** The types of its events, each with the newest version that occurs: tells whether a program knows them all. */
   readonly types: Readonly<Record<string, number>>;
+}
+
+/** A session that somebody has told to stop. */
+export interface Pause {
+  readonly at: string;
+  readonly actor: string;
+  readonly reason: string | null;
 }
 
 /** What an import took over. */
@@ -67,6 +78,8 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
       worktree: textOf(event.data, 'worktree') ?? 'main',
       startedAt: event.at,
       closedAt: null,
+      pause: null,
+      archivedAt: null,
       revision: 0,
       notes: 0,
       interruptedAt: null,
@@ -89,11 +102,20 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
         outcome: outcomeOf(event.data),
         reason: textOf(event.data, 'reason'),
         closedAt: event.at,
+        pause: null,
         // Who closes it has no use for it any more; nobody else could.
         lease: null,
       };
     case 'SessionReopened':
       return { ...moved, status: 'active', outcome: null, reason: null, closedAt: null };
+    case 'SessionPaused':
+      return { ...moved, pause: { at: event.at, actor: event.actor, reason: textOf(event.data, 'reason') } };
+    case 'SessionResumed':
+      return { ...moved, pause: null };
+    case 'SessionArchived':
+      return { ...moved, archivedAt: event.at };
+    case 'SessionUnarchived':
+      return { ...moved, archivedAt: null };
     case 'Noted':
       return { ...moved, notes: moved.notes + 1 };
     case 'ProcessStarted':

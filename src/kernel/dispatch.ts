@@ -163,7 +163,9 @@ const fenceOf = <Answer extends JsonObject>(
         const stale = fence === 'several' ? undefined : refuseToken(facts);
         if (stale !== undefined) return refuseFor(key, stale);
         const events = decided.ok ? (decided.value.get(key) ?? []) : [];
-        const isMoved = decided.ok ? events.some(({ type }) => isLifecycle(type)) : keys.includes(key);
+        const isMoved = decided.ok
+          ? events.some(({ type }) => isLifecycle(type))
+          : keys.includes(key) && decided.error.record === undefined;
         if (fence === 'own' || journalOnly || !(isMoved || fence === 'joins')) continue;
         if (facts.claim === null || isAuthorised?.(session) === true) continue;
         const refusal = refuseOthers(facts, holder);

@@ -34,15 +34,20 @@ export interface DecidedEvent extends NewEvent {
 }
 
 /**
- * The kernel's own events, the same for every kind. Those that are no lifecycle (remarks, leases, and what processes do) do not
- * move the revision.
+ * The kernel's own events, the same for every kind. Those that are no lifecycle (remarks, results that came too late, leases,
+ * and what processes do) do not move the revision.
  */
 export const kernelEvents = {
   SessionOpened: { v: 1, lifecycle: true },
+  SessionPaused: { v: 1, lifecycle: true },
+  SessionResumed: { v: 1, lifecycle: true },
   SessionClosed: { v: 1, lifecycle: true },
   SessionReopened: { v: 1, lifecycle: true },
+  SessionArchived: { v: 1, lifecycle: true },
+  SessionUnarchived: { v: 1, lifecycle: true },
   Imported: { v: 1, lifecycle: true },
   Noted: { v: 1, lifecycle: false },
+  ResultRefused: { v: 1, lifecycle: false },
   ProcessStarted: { v: 1, lifecycle: false },
   ProcessBound: { v: 1, lifecycle: false },
   ProcessEnded: { v: 1, lifecycle: false },

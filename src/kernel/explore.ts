@@ -1,7 +1,8 @@
 import { canonicalJson, type Json } from '../lib/canonical-json.ts';
 import type { StoredEvent } from './event.ts';
 import type { Kind, KindCommand } from './kind.ts';
-import { decideBegin, decideCommand, decideFinish } from './lifecycle.ts';
+import { decideArchive, decidePause, decideResume, decideUnarchive } from './lifecycle-rules.ts';
+import { decideBegin, decideCommand, decideFinish, decideOpened } from './lifecycle.ts';
 import { refusals, type Refusal } from './refusal.ts';
 import {
   absentSession,
@@ -59,7 +60,7 @@ export const exploreKind = (kind: Kind, limit = 300): Exploration => {
       }
       if (decided.value.length === 0) continue;
       accepted.add(name);
-      if (isOpened(situation.session) && situation.session.common.status === 'closed' && name !== 'begin') {
+      if (isOpened(situation.session) && situation.session.common.status === 'closed' && !movesClosed.has(name)) {
         fault('a closed session moves');
       }
       const appended = append(situation, decided.value, path);
@@ -89,6 +90,9 @@ export const exploreKind = (kind: Kind, limit = 300): Exploration => {
   return { situations: seen.size, faults };
 };
 
+/** What a closed session takes. */
+const movesClosed: ReadonlySet<string> = new Set(['begin', 'archive', 'unarchive']);
+
 type Move = readonly [string, (session: Session) => Result<readonly NewEvent[], Refusal>];
 
 /** What can be done to a session of a kind: the kernel's commands, and the kind's examples. */
@@ -96,6 +100,10 @@ const movesOf = (kind: Kind): readonly Move[] => [
   ['begin', (session) => decideBegin(session, { branch: 'main', worktree: 'main' })],
   ['finish', (session) => decideFinish(session, { abort: false, reason: null })],
   ['finish --abort', (session) => decideFinish(session, { abort: true, reason: 'no longer needed' })],
+  ['pause', (session) => decideOpened(session, (opened) => decidePause(opened, 'for the night'))],
+  ['resume', (session) => decideOpened(session, decideResume)],
+  ['archive', (session) => decideOpened(session, (opened) => decideArchive(opened, 'archive', false))],
+  ['unarchive', (session) => decideOpened(session, (opened) => decideUnarchive(opened, '.', false))],
   ...kind.examples
     .filter(({ type }) => type !== 'begin' && type !== 'continue')
     .map((command): Move => [nameOf(command), (session) => decideCommand(session, command)]),
@@ -137,7 +145,9 @@ const checkSituation = (
   if (view.position === '') fault('the view has no position');
   if (session.common.status === 'active') {
     if (view.next.kind === 'none' || view.next.command === null) fault('an open session names no next action');
-    if (view.missing.length === 0 && view.next.kind !== 'finish')
+    if (session.common.pause !== null) {
+      if (view.next.kind !== 'resume') fault('a paused session does not say that it is to be resumed');
+    } else if (view.missing.length === 0 && view.next.kind !== 'finish')
       fault('nothing is missing, but the next action is not to finish');
     if (view.completeness === 'complete') fault('an open session looks finished');
   } else if (session.common.outcome !== 'completed' && view.completeness === 'complete') {
@@ -207,7 +217,8 @@ const identify = (session: Session): string => {
     .freeze()
     .replaceAll(/"\d{4}-\d\d-\d\dT[^"]*"/g, '"time"')
     .replaceAll(/"seq":\d+/g, '"seq":0');
-  return `${session.common?.status ?? 'absent'} ${session.common?.outcome ?? ''} ${state}`;
+  const { status = 'absent', outcome = null, pause = null, archivedAt = null } = session.common ?? {};
+  return `${status} ${outcome ?? ''} ${pause !== null} ${archivedAt !== null} ${state}`;
 };
 
 const canonical = (value: object): string => JSON.stringify(value);

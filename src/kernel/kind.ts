@@ -16,7 +16,7 @@ export interface Situation {
 
 /** A file that is derived from a session, in the format and place of the original system. */
 export interface Mirror {
-  /** Relative to the checkout's root, `/` between parts. */
+  /** `/` between parts: as a kind gives it relative to the session's own folder, as it is asked for to the checkout's root. */
   readonly path: string;
   /** The seq of the event that it is made from: another seq means another content. */
   readonly source: number;
@@ -59,7 +59,8 @@ export interface KindDefinition<
   readonly progress?: (state: State, common: Common) => Progress;
   /** The session's own folder, relative to the checkout's root. */
   readonly folder: (name: string) => string;
-  readonly mirrors: (state: State, common: Common) => readonly Mirror[];
+  /** Its mirrors, in the order in which they are written. `folder` is where the session's own folder is now. */
+  readonly mirrors: (state: State, common: Common, folder: string) => readonly Mirror[];
   /** What can be handed out; a kind may have no such steps. It then takes the commands of `steps.ts`. */
   readonly steps?: StepSource<State>;
   /** At least one command of every type; the contract suite explores what they can reach. */
@@ -101,6 +102,16 @@ export interface StepSource<State> {
   /** The newest token that was handed out. */
   readonly token: (state: State) => number;
 }
+
+/** The folder of a session, relative to the checkout's root: its kind's, or the one in `archive` beside that. */
+export const folderOf = (
+  kind: { readonly folder: (name: string) => string },
+  { name, archivedAt }: Pick<Common, 'name' | 'archivedAt'>,
+): string => {
+  const folder = kind.folder(name);
+  const at = folder.lastIndexOf('/') + 1;
+  return archivedAt === null ? folder : `${folder.slice(0, at)}archive/${folder.slice(at)}`;
+};
 
 /** A kind as the rest of the program sees it: the author's types are closed over. */
 export interface Kind {
@@ -167,7 +178,10 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     },
     view: (common) => definition.view(state, common),
     progress: (common) => definition.progress?.(state, common) ?? noProgress,
-    mirrors: (common) => definition.mirrors(state, common),
+    mirrors: (common) => {
+      const folder = folderOf(definition, common);
+      return definition.mirrors(state, common, folder).map((mirror) => ({ ...mirror, path: `${folder}/${mirror.path}` }));
+    },
     steps: definition.steps && stepsOf(definition.steps, state),
   });
 
@@ -230,3 +244,12 @@ export const unknownKind = (name: string): Kind =>
 
 /** The kinds of this program, by name. */
 export type Kinds = ReadonlyMap<string, Kind>;
+
+/** The folder of a session, whatever kind it is of; empty where that is not known. */
+export const folderIn = (
+  kinds: Kinds,
+  session: { readonly kind: string; readonly name: string; readonly archivedAt: string | null },
+): string => {
+  const kind = kinds.get(session.kind);
+  return kind === undefined ? '' : folderOf(kind, session);
+};

@@ -5,7 +5,7 @@ import type { KindCommand } from './kind.ts';
 import { decideClose, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { isOpened, viewOfSession, type OpenedSession, type Session } from './session.ts';
-import { reopenCommand } from './view.ts';
+import { pauseText, reopenCommand } from './view.ts';
 
 type Decision = Result<readonly DecidedEvent[], Refusal>;
 
@@ -22,10 +22,23 @@ export const decideBegin = (
   if (!isOpened(session)) {
     return prepend(kernelEvent('SessionOpened', opening), askKind(session, { type: 'begin' }));
   }
-  const { status, outcome } = session.common;
+  return session.common.status === 'active' ? ok([]) : decideReopen(session, null);
+};
+
+/** Goes on with a closed session: a completed one with what comes after it, any other where it was left. */
+export const decideReopen = (session: OpenedSession, reason: string | null): Decision => {
+  const { key, status, outcome, archivedAt } = session.common;
   if (status === 'active') return ok([]);
+  if (archivedAt !== null)
+    return err(
+      refuse('illegal-transition', `${key} lies in the archive since ${archivedAt}.`, {
+        expected: 'a session that is not archived',
+        legal: [reopenCommand(session.common)],
+        hint: reopenCommand(session.common),
+      }),
+    );
   return prepend(
-    kernelEvent('SessionReopened', { after: outcome }),
+    kernelEvent('SessionReopened', { after: outcome, ...(reason === null ? {} : { reason }) }),
     askKind(session, { type: 'continue', after: outcome }),
   );
 };
@@ -51,6 +64,7 @@ export const decideFinish = (
     );
   }
   if (!wish.abort) {
+    if (common.pause !== null) return err(refusePaused(common));
     const { missing, next } = viewOfSession(session);
     if (missing.length > 0) {
       return err(
@@ -83,8 +97,20 @@ export const decideCommand = (session: Session, command: KindCommand): Decision 
       }),
     );
   }
+  if (session.common.pause !== null && !underWay.has(command.type)) return err(refusePaused(session.common));
   return askKind(session, command);
 };
+
+/** What a paused session still takes: what is said of work that is under way, and what is decided about it. */
+const underWay: ReadonlySet<string> = new Set(['start-step', 'end-step', 'interrupt-step', 'settle-step', 'decide', 'import']);
+
+/** What a paused session says to a command that would move it. */
+export const refusePaused = (common: Common): Refusal =>
+  refuse('illegal-transition', `${common.key} is paused${common.pause === null ? '' : ` ${pauseText(common.pause)}`}.`, {
+    expected: 'a session that is not paused',
+    legal: [`stint resume --session ${common.key}`],
+    hint: `stint resume --session ${common.key}`,
+  });
 
 /** A remark in the journal; a closed session takes it too. */
 export const decideNote = (session: Session, text: string): Decision => {

@@ -190,7 +190,7 @@ export const definePhaseWorkflow = (workflow: PhaseWorkflow): Kind =>
     view: (state, common) => viewOf(workflow, state, common),
     progress: (state) => progressOf(workflow, state),
     folder: (name) => folderOf(workflow, name),
-    mirrors: (state, common) => mirrorsOf(workflow, state, common),
+    mirrors: (state) => mirrorsOf(workflow, state),
     examples: [...workflow.examples, ...importExamples(workflow)],
   });
 
@@ -561,13 +561,13 @@ const progressOf = (workflow: PhaseWorkflow, state: PhaseState): Progress => {
   };
 };
 
-const mirrorsOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): readonly Mirror[] =>
+const mirrorsOf = (workflow: PhaseWorkflow, state: PhaseState): readonly Mirror[] =>
   state.rounds.flatMap(({ round, completed }) =>
     completed === null || completed.digest === null
       ? []
       : [
           {
-            path: metaPathOf(workflow, common.name, round),
+            path: atRound(workflow.completion.metaPath, round),
             source: completed.seq,
             render: (event) => {
               const payload = v.parse(v.object({ payload: jsonObject }), event.data);

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import type { Result } from '../lib/result.ts';
+import type { Pause } from './common.ts';
 import type { Cursor, Position } from './cursor.ts';
 import type { DecidedEvent, StoredEvent } from './event.ts';
 import type { Unreadable } from './kind.ts';
@@ -23,6 +24,9 @@ export interface SessionRow {
   readonly startedAt: string;
   readonly updatedAt: string;
   readonly closedAt: string | null;
+  /** Since when it is paused, and since when it lies in the archive; null where it is, or does, not. */
+  readonly pausedAt: string | null;
+  readonly archivedAt: string | null;
   readonly seq: number;
   readonly revision: number;
   /** When a process was lost that worked on it; null since it moved or another process started. */
@@ -157,6 +161,7 @@ export interface ReadOn {
 export interface ReadSession {
   readonly row: SessionRow;
   readonly reason: string | null;
+  readonly pause: Pause | null;
   readonly notes: number;
   readonly view: View;
   readonly unreadable: Unreadable | undefined;

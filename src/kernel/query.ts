@@ -76,6 +76,8 @@ export const rowToJson = (row: SessionRow, { activity, since }: Activity, holder
   started_at: row.startedAt,
   updated_at: row.updatedAt,
   closed_at: row.closedAt,
+  paused_at: row.pausedAt,
+  archived_at: row.archivedAt,
   revision: row.revision,
   activity,
   activity_since: since,
@@ -140,7 +142,7 @@ export const statusToJson = (
   world: QueryWorld,
   folder: string,
 ): JsonObject => {
-  const { row, reason, notes, view, unreadable } = session;
+  const { row, reason, pause, notes, view, unreadable } = session;
   const { processes, renewal } = surroundings;
   const home = world.places.homeOf(row);
   const running = processes.filter(({ endedAt }) => endedAt === null);
@@ -160,6 +162,8 @@ export const statusToJson = (
     started_at: row.startedAt,
     updated_at: row.updatedAt,
     closed_at: row.closedAt,
+    paused: pause === null ? null : { ...pause },
+    archived_at: row.archivedAt,
     completeness: view.completeness,
     missing: [...view.missing],
     remaining: [...view.remaining],

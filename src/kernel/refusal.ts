@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
+import type { DecidedEvent } from './event.ts';
 
 /**
  * Refusals: every reason to say no, as data. A refusal tells what was expected, what is legal now, and what to try; it
@@ -22,6 +23,8 @@ export interface Refusal {
   readonly lease?: JsonObject | null;
   /** The single faults, where there are several (for example one per JSON path). */
   readonly faults?: readonly string[];
+  /** What is kept of it: journal events that the first session of the order gets although it is refused. */
+  readonly record?: readonly DecidedEvent[];
 }
 
 /** The closed list of refusals with their exit codes and when each is given; help and reference are made from it. */

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
-import type { Common } from './common.ts';
+import type { Common, Pause } from './common.ts';
 
 /** What to do next, as a closed list of kinds, a sentence, and the command. */
 export interface NextAction {
-  readonly kind: 'advance' | 'claim' | 'complete' | 'finish' | 'reopen' | 'wait' | 'none';
+  readonly kind: 'advance' | 'claim' | 'complete' | 'decide' | 'settle' | 'resume' | 'finish' | 'reopen' | 'wait' | 'none';
   readonly text: string;
   /** The command to run as it stands, or null where nothing is to be done. */
   readonly command: string | null;
@@ -126,6 +126,12 @@ export const viewOf = (common: Common, view: KindView): View => {
 };
 
 const nextAction = (common: Common, view: KindView, completeness: Completeness): NextAction => {
+  if (common.pause !== null)
+    return {
+      kind: 'resume',
+      text: `Paused ${pauseText(common.pause)}. Nothing new is begun before it is resumed.`,
+      command: `stint resume --session ${common.key}`,
+    };
   switch (completeness) {
     case 'open_no_artifact':
       return view.next;
@@ -146,5 +152,10 @@ const nextAction = (common: Common, view: KindView, completeness: Completeness):
   }
 };
 
-/** The command with which a closed session goes on. */
-export const reopenCommand = (common: Common): string => `stint begin ${common.kind} --name ${common.name}`;
+/** Since when, by whom and why a session is paused. */
+export const pauseText = ({ at, actor, reason }: Pause): string =>
+  `since ${at} by ${actor}${reason === null ? '' : `: ${reason.replace(/\.$/, '')}`}`;
+
+/** The command with which a closed session goes on; one in the archive is taken out of it first. */
+export const reopenCommand = ({ key, kind, name, archivedAt }: Common): string =>
+  archivedAt === null ? `stint begin ${kind} --name ${name}` : `stint unarchive --session ${key}`;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { checkName, findKind, keyOf, resolve, resolveCaller } from '../kernel/address.ts';
 import { loadedIn, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
-import type { Kind } from '../kernel/kind.ts';
+import { folderOf, type Kind } from '../kernel/kind.ts';
 import { leaseToJson, rowLeaseFacts } from '../kernel/lease.ts';
 import { decideBegin, decideFinish } from '../kernel/lifecycle.ts';
 import type { Guard, SessionRow } from '../kernel/ports.ts';
@@ -182,7 +182,7 @@ const look = async (world: World, kind: Kind, name: string): Promise<Result<Json
     resumed: true,
     read_only: true,
     lease: leaseToJson(rowLeaseFacts(row.value, surroundings.renewal, world.caller, world.host)),
-    folder: kind.folder(name),
+    folder: folderOf(kind, session.common),
     branch: session.common.branch,
     revision: session.common.revision,
   });
@@ -225,7 +225,7 @@ const orderOf = (
       return {
         ...standingOf(session),
         resumed: loadedIn(before, key).common !== undefined,
-        folder: kind.folder(name),
+        folder: folderOf(kind, session.common),
         branch: session.common.branch,
         revision: session.common.revision,
         ...(abort === undefined ? {} : { aborted: abort }),

@@ -1,0 +1,48 @@
+import { err, ok, type Result } from '../lib/result.ts';
+import { kernelEvent, type DecidedEvent } from './event.ts';
+import { refuseClosed } from './lifecycle.ts';
+import { refuse, type Refusal } from './refusal.ts';
+import type { OpenedSession } from './session.ts';
+
+/** Pausing and archiving, the same for every kind; no other verb is started with it. */
+
+type Decision = Result<readonly DecidedEvent[], Refusal>;
+
+/** Stops a session: what is under way may end, nothing new is begun. Pausing it again changes nothing. */
+export const decidePause = ({ common }: OpenedSession, reason: string | null): Decision => {
+  if (common.status === 'closed') return err(refuseClosed(common));
+  return ok(common.pause === null ? [kernelEvent('SessionPaused', reason === null ? {} : { reason })] : []);
+};
+
+/** Ends a pause, where there is one. */
+export const decideResume = ({ common }: OpenedSession): Decision => {
+  if (common.status === 'closed') return err(refuseClosed(common));
+  return ok(common.pause === null ? [] : [kernelEvent('SessionResumed', {})]);
+};
+
+/** Puts a closed session away. How it ended stays what it is. `isTaken`: something lies where its folder is to go. */
+export const decideArchive = ({ common }: OpenedSession, to: string, isTaken: boolean): Decision => {
+  const { key } = common;
+  if (common.archivedAt !== null) return ok([]);
+  if (common.status === 'active')
+    return err(
+      refuse('illegal-transition', `${key} is open: only what is over is archived.`, {
+        expected: 'a closed session',
+        legal: [`stint finish --session ${key}`, `stint finish --abort --session ${key}`],
+        hint: `stint finish --session ${key}`,
+      }),
+    );
+  return isTaken ? err(refuseTaken(key, to)) : ok([kernelEvent('SessionArchived', { outcome: common.outcome })]);
+};
+
+/** Takes a session out of the archive. */
+export const decideUnarchive = ({ common }: OpenedSession, to: string, isTaken: boolean): Decision => {
+  if (common.archivedAt === null) return ok([]);
+  return isTaken ? err(refuseTaken(common.key, to)) : ok([kernelEvent('SessionUnarchived', {})]);
+};
+
+const refuseTaken = (key: string, to: string): Refusal =>
+  refuse('conflict', `${key} is not moved: ${to} is there already, and nothing is overwritten.`, {
+    expected: `no ${to}`,
+    hint: `move ${to} away, then run the same command again`,
+  });
