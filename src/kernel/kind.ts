@@ -74,7 +74,9 @@ export interface ReadyStep {
   readonly type: string;
   /** What is to be done, for a person. */
   readonly name: string;
-  readonly args: JsonObject;
+  readonly args: Json;
+  /** What else is to be known of it, in the kind's own words. */
+  readonly details?: JsonObject;
   /** The number of the attempt that handing it out would be, from 1. */
   readonly attempt: number;
 }

@@ -85,8 +85,11 @@ export const decideFinish = (
   ]);
 };
 
-/** Asks the kind. Whether a closed session may answer at all (to a repeat) is the kind's to say. */
-export const decideCommand = (session: Session, command: KindCommand): Decision => {
+/**
+ * Asks the kind. Whether a closed session may answer at all (to a repeat) is the kind's to say. Where it closes the session,
+ * that is a close as any other: who runs on it is cancelled, but not the process that acts.
+ */
+export const decideCommand = (session: Session, command: KindCommand, process?: string): Decision => {
   const unreadable = refuseUnreadable(session);
   if (unreadable !== undefined) return err(unreadable);
   if (!isOpened(session)) return err(refuseAbsent(session.key));
@@ -98,7 +101,9 @@ export const decideCommand = (session: Session, command: KindCommand): Decision 
     );
   }
   if (session.common.pause !== null && !underWay.has(command.type)) return err(refusePaused(session.common));
-  return askKind(session, command);
+  const decided = askKind(session, command);
+  const closes = decided.ok && decided.value.some(({ type }) => type === 'SessionClosed');
+  return closes ? ok([...decided.value, ...decideClose([...session.processes.values()], process)]) : decided;
 };
 
 /** What a paused session still takes: what is said of work that is under way, and what is decided about it. */

@@ -1,17 +1,20 @@
-import type { JsonObject } from '../lib/canonical-json.ts';
+import { canonicalJson, type JsonObject } from '../lib/canonical-json.ts';
+import { withoutUndefined } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import { sha256 } from '../lib/sha256.ts';
+import { resolveCaller } from './address.ts';
 import { abandonedIn, findAbandoned } from './abandoned.ts';
 import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
 import type { ReadyStep, RunningStep } from './kind.ts';
 import { holderOf, isSameHolder, standingOfClaim, type Claim, type Renewal } from './lease.ts';
 import { claimOf, claimToData, lengthOf, nextToken, renewalOf, type ClaimWish } from './lease-rules.ts';
-import { decideCommand, decideOpened } from './lifecycle.ts';
+import { decideCommand, decideOpened, refusePaused } from './lifecycle.ts';
 import type { Beside, SessionRow } from './ports.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { appendEvents, viewOfSession, type OpenedSession, type Session } from './session.ts';
 import { nextActionOf, surroundingsOf } from './query.ts';
-import { claimIn, nextIn, refuseSpeaker } from './steps.ts';
+import { claimIn, keepingResult, nextIn, refuseSpeaker } from './steps.ts';
 import type { World } from './verb.ts';
 
 /** Orders about steps that are handed out; no other verb is started with them. */
@@ -51,6 +54,7 @@ export const orderHandOut = async (
         decideOpened(
           session,
           (opened) => {
+            if (opened.common.pause !== null) return err(refusePaused(opened.common));
             const found = abandonedIn(opened, caller.now, host);
             const steps = createSteps(opened, caller.now);
             for (const { id, attempt, because } of found) {
@@ -97,7 +101,8 @@ export const listSteps = async (
   const session = await world.store.load(row.key);
   if (session === undefined) throw new Error(`${row.key} has a row and no events`);
   const isOpen = session.common.status === 'active';
-  const { steps = [], total = 0 } = (isOpen ? session.folded.steps?.ready(page) : undefined) ?? {};
+  const hasBegun = isOpen && session.common.pause === null;
+  const { steps = [], total = 0 } = (hasBegun ? session.folded.steps?.ready(page) : undefined) ?? {};
   const abandoned = isOpen ? await findAbandoned(world, row.key) : [];
   const view = viewOfSession(session);
   const surroundings = {
@@ -118,7 +123,14 @@ export const listSteps = async (
 
 const nextOf = (session: OpenedSession): JsonObject => ({ ...viewOfSession(session).next });
 
-const stepToJson = ({ id, type, name, attempt, args }: ReadyStep): JsonObject => ({ id, type, name, attempt, args });
+const stepToJson = ({ id, type, name, attempt, args, details = {} }: ReadyStep): JsonObject => ({
+  id,
+  type,
+  name,
+  attempt,
+  args,
+  ...details,
+});
 
 /** Most steps in doubt that are named. */
 const mostNamed = 20;
@@ -199,27 +211,61 @@ const isLive = ({ folded, renewals }: OpenedSession, step: string, now: string):
   return running !== undefined && standingOfClaim(running.claim, renewals.get(step), now).state !== 'expired';
 };
 
-/** Ends an attempt with its result: whoever has its token is trusted while it lasts, whoever holds the session. */
-export const orderEndStep = (
-  { caller }: Pick<World, 'caller'>,
+/** What somebody says came of a step. */
+export interface StepResult {
+  readonly step: string;
+  /** Without them the attempt that runs is meant. */
+  readonly attempt?: number | undefined;
+  readonly token?: number | undefined;
+  readonly outcome: 'completed' | 'failed';
+  readonly result?: JsonObject;
+  /** Whether the caller has shown in another way that it speaks for the attempt, for example by the id of its task. */
+  readonly isKnown?: boolean;
+}
+
+/**
+ * Ends an attempt with its result: whoever has its token is trusted while it lasts, whoever holds the session. The same result
+ * again changes nothing; any other that is not of the attempt that runs is refused, and kept on record.
+ */
+export const orderEndStep = async (
+  world: World,
   row: SessionRow,
-  command: {
-    readonly step: string;
-    readonly attempt: number;
-    readonly token: number;
-    readonly outcome: 'completed' | 'failed';
-    readonly result?: JsonObject;
-  },
-): Order<JsonObject> => ({
-  steps: true,
-  isAuthorised: (session) => isLive(session, command.step, caller.now),
-  beside: () => [{ session: row.key, step: command.step, renewal: null }],
-  ...orderOne(
-    row.key,
-    (session) => decideCommand(session, { type: 'end-step', ...command }),
-    (after) => ({ ...standingOf(after), step: command.step, attempt: command.attempt, outcome: command.outcome }),
-  ),
-});
+  { step, attempt, token, outcome, result, isKnown = false }: StepResult,
+): Promise<Result<Order<JsonObject>, Refusal>> => {
+  const { caller } = world;
+  const place = placeOf(world);
+  if (!place.ok) return place;
+  const process = await resolveCaller(world);
+  if (!process.ok) return process;
+  const holder = holderOf(world, place.value);
+  const command = {
+    type: 'end-step' as const,
+    step,
+    outcome,
+    ...withoutUndefined({ attempt, token, result }),
+    ...(result === undefined ? {} : { digest: sha256(canonicalJson(result)) }),
+  };
+  return ok({
+    steps: true,
+    // The last result may close the session.
+    processes: [],
+    isAuthorised: (session) => isLive(session, step, caller.now),
+    beside: () => [{ session: row.key, step, renewal: null }],
+    ...orderOne(
+      row.key,
+      (session) =>
+        decideOpened(session, (opened) => {
+          const running = opened.folded.steps?.running().find(({ id }) => id === step);
+          const isMine = (claim: Claim): boolean => isKnown || isSameHolder(claim.holder, holder);
+          const refusal = running && refuseSpeaker(opened, running, { attempt, token }, isMine);
+          return refusal === undefined
+            ? decideCommand(opened, command, process.value)
+            : err(keepingResult(refusal, command));
+        }),
+      (after) => ({ ...standingOf(after), step, outcome, ...(attempt === undefined ? {} : { attempt }) }),
+    ),
+  });
+};
 
 const runningOf = (session: OpenedSession, step: string): Result<RunningStep, Refusal> => {
   const running = session.folded.steps?.running().find(({ id }) => id === step);

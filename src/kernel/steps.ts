@@ -1,6 +1,9 @@
 import * as v from 'valibot';
 import type { JsonObject } from '../lib/canonical-json.ts';
+import { emptyMap, put, valueIn, type PersistentMap } from '../lib/persistent-map.ts';
+import { withoutUndefined } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import { kernelEvent } from './event.ts';
 import type { RunningStep, Situation } from './kind.ts';
 import { claimFromData, type Claim } from './lease.ts';
 import { refuseClosed } from './lifecycle.ts';
@@ -21,6 +24,10 @@ export interface StepRecord {
   /** While it runs: the claim as its event says it. */
   readonly claim: JsonObject | null;
   readonly startedAt: string | null;
+  /** What was said of it when it started. */
+  readonly facts: JsonObject | null;
+  /** What tells its result from others, once it has one. */
+  readonly digest: string | null;
   /** Whether an attempt was interrupted and nobody has said what came of it. */
   readonly inDoubt: boolean;
 }
@@ -29,11 +36,17 @@ export interface StepRecord {
 export interface Pool {
   /** The newest token that was handed out. */
   readonly token: number;
-  readonly records: Readonly<Record<string, StepRecord>>;
+  readonly records: PersistentMap<StepRecord>;
+  /** Those that run, and those that are in doubt: in the order in which that began. */
+  readonly running: readonly string[];
+  readonly doubtful: readonly string[];
 }
 
 /** Before anything was handed out. */
-export const emptyPool: Pool = { token: 0, records: {} };
+export const emptyPool: Pool = { token: 0, records: emptyMap, running: [], doubtful: [] };
+
+/** What is known of a step; undefined where it was never handed out. */
+export const recordOf = ({ records }: Pool, step: string): StepRecord | undefined => valueIn(records, step);
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(1));
 const text = v.pipe(v.string(), v.minLength(1));
@@ -48,21 +61,31 @@ const claimed = {
   expires_at: text,
   sign: v.optional(fields),
 };
-const ended = { step: text, attempt: count, token: count, result: v.optional(v.record(v.string(), v.any())) };
+const facts = v.optional(v.record(v.string(), v.any()));
+const result = { result: facts, digest: v.optional(text) };
+const ended = { step: text, attempt: count, token: count, ...result };
 
 /** What the kernel, and verbs about steps, ask of a kind that hands out steps. */
 export const stepCommands = [
   v.strictObject({ type: v.literal('claim-step'), ...claimed }),
-  v.strictObject({ type: v.literal('start-step'), step: text, attempt: count, sign: v.optional(fields) }),
+  v.strictObject({ type: v.literal('start-step'), step: text, attempt: count, sign: v.optional(fields), facts }),
   v.strictObject({ type: v.literal('interrupt-step'), step: text, attempt: count, because: text }),
-  v.strictObject({ type: v.literal('end-step'), outcome: v.picklist(['completed', 'failed']), ...ended }),
+  v.strictObject({
+    type: v.literal('end-step'),
+    outcome: v.picklist(['completed', 'failed']),
+    step: text,
+    /** Without them the one that runs is meant. */
+    attempt: v.optional(count),
+    token: v.optional(count),
+    ...result,
+  }),
   v.strictObject({ type: v.literal('settle-step'), step: text, as: v.picklist(['again', 'done']), reason: text }),
 ] as const;
 
 /** What can happen to a step. */
 export const stepEvents = [
   v.strictObject({ type: v.literal('StepClaimed'), ...claimed }),
-  v.strictObject({ type: v.literal('StepStarted'), step: text, attempt: count, sign: v.optional(fields) }),
+  v.strictObject({ type: v.literal('StepStarted'), step: text, attempt: count, sign: v.optional(fields), facts }),
   v.strictObject({
     type: v.literal('StepInterrupted'),
     step: text,
@@ -97,23 +120,23 @@ export const isStepEvent = (event: { readonly type: string }): event is StepEven
 
 /** Whether a step may be handed out, as far as its attempts tell: it does not run, is not done, and not in doubt. */
 export const isFree = (pool: Pool, step: string): boolean => {
-  const record = pool.records[step];
+  const record = recordOf(pool, step);
   return record === undefined || (record.state !== 'running' && record.state !== 'completed' && !record.inDoubt);
 };
 
 /** The number of the attempt that the next claim of a step is. */
-export const nextAttempt = (pool: Pool, step: string): number => (pool.records[step]?.attempt ?? 0) + 1;
+export const nextAttempt = (pool: Pool, step: string): number => (recordOf(pool, step)?.attempt ?? 0) + 1;
 
 /** The attempts that run. */
 export const runningIn = (pool: Pool): readonly RunningStep[] =>
-  Object.entries(pool.records).flatMap(([id, { state, attempt, claim }]) => {
-    const known = state === 'running' && claim !== null ? claimFromData(claim) : null;
+  pool.running.flatMap((id) => {
+    const { attempt, claim } = recordOf(pool, id) ?? { attempt: 0, claim: null };
+    const known = claim === null ? null : claimFromData(claim);
     return known === null ? [] : [{ id, attempt, claim: known }];
   });
 
 /** The steps of which nobody knows what their last attempt has done. */
-export const doubtfulIn = (pool: Pool): readonly string[] =>
-  Object.entries(pool.records).flatMap(([id, { inDoubt }]) => (inDoubt ? [id] : []));
+export const doubtfulIn = ({ doubtful }: Pool): readonly string[] => doubtful;
 
 /** What a kind knows of a step. */
 export interface StepFacts {
@@ -135,7 +158,9 @@ export const decideStep = (
     return err(refuse('not-found', `There is no step ${command.step}.`, { expected: 'a step', hint: nextIn(common) }));
   const decided = decideKnown(pool, command, facts, nextIn(common));
   const isClosed = common !== undefined && common.status === 'closed';
-  return isClosed && decided.ok && decided.value.length > 0 ? err(refuseClosed(common)) : decided;
+  if (!isClosed || !decided.ok || decided.value.length === 0) return decided;
+  const refusal = refuseClosed(common);
+  return err(command.type === 'end-step' ? keepingResult(refusal, command) : refusal);
 };
 
 const decideKnown = (
@@ -145,7 +170,7 @@ const decideKnown = (
   hint: string,
 ): Result<readonly StepEvent[], Refusal> => {
   const { step } = command;
-  const record = pool.records[step];
+  const record = recordOf(pool, step);
   switch (command.type) {
     case 'claim-step': {
       if (record?.state === 'running' && record.token === command.token) return ok([]);
@@ -159,7 +184,8 @@ const decideKnown = (
       if (record?.state !== 'running' || record.attempt !== command.attempt)
         return err(refuseStep(step, record, `attempt ${command.attempt} does not run`, hint));
       const same =
-        command.sign === undefined || JSON.stringify(command.sign) === JSON.stringify(record.claim?.['sign']);
+        (command.sign === undefined || JSON.stringify(command.sign) === JSON.stringify(record.claim?.['sign'])) &&
+        (command.facts === undefined || JSON.stringify(command.facts) === JSON.stringify(record.facts));
       if (record.startedAt !== null && same) return ok([]);
       const { type: _, ...start } = command;
       return ok([{ type: 'StepStarted', ...start }]);
@@ -170,12 +196,12 @@ const decideKnown = (
       return ok([{ type: 'StepInterrupted', ...interruption, token: record.token, in_doubt: !facts.isIdempotent }]);
     }
     case 'end-step': {
-      const { type: _, outcome, ...end } = command;
-      if (record === undefined || record.attempt !== end.attempt || record.token !== end.token)
-        return err(refuseAttempt(step, end, record, hint));
-      if (record.state === outcome) return ok([]);
-      if (record.state !== 'running') return err(refuseAttempt(step, end, record, hint));
-      return ok([{ type: outcome === 'completed' ? 'StepCompleted' : 'StepFailed', ...end }]);
+      const { type: _, outcome, attempt = record?.attempt, token = record?.token, ...end } = command;
+      if (record === undefined || record.attempt !== attempt || record.token !== token)
+        return err(refuseResult(command, record, hint));
+      if (record.state === outcome && record.digest === (end.digest ?? null)) return ok([]);
+      if (record.state !== 'running') return err(refuseResult(command, record, hint));
+      return ok([{ type: outcome === 'completed' ? 'StepCompleted' : 'StepFailed', attempt, token, ...end }]);
     }
     case 'settle-step': {
       if (record?.inDoubt !== true) {
@@ -193,10 +219,12 @@ const decideKnown = (
 /** Folds an event about a step. `at` is when it happened. */
 export const evolveStep = (pool: Pool, event: StepEvent, at: string): Pool => {
   const { step } = event;
-  const record = pool.records[step];
-  const put = (changed: StepRecord, token = pool.token): Pool => ({
+  const record = recordOf(pool, step);
+  const change = (changed: StepRecord, token = pool.token): Pool => ({
     token,
-    records: { ...pool.records, [step]: changed },
+    records: put(pool.records, step, changed),
+    running: withStep(pool.running, step, changed.state === 'running'),
+    doubtful: withStep(pool.doubtful, step, changed.inDoubt),
   });
   if (event.type === 'StepClaimed') {
     const { type: _, step: __, attempt, ...claim } = event;
@@ -207,28 +235,45 @@ export const evolveStep = (pool: Pool, event: StepEvent, at: string): Pool => {
       claim: claim as JsonObject,
       state: 'running',
       startedAt: null,
+      facts: null,
+      digest: null,
       inDoubt: false,
     } as const;
-    return put(fresh, Math.max(pool.token, token));
+    return change(fresh, Math.max(pool.token, token));
   }
   if (record === undefined) return pool;
   switch (event.type) {
     case 'StepStarted':
-      return put({
+      return change({
         ...record,
         startedAt: record.startedAt ?? at,
+        facts: event.facts === undefined ? record.facts : event.facts,
         claim: event.sign === undefined || record.claim === null ? record.claim : { ...record.claim, sign: event.sign },
       });
     case 'StepInterrupted':
-      return put({ ...record, state: 'interrupted', claim: null, inDoubt: event.in_doubt });
+      return change({ ...record, state: 'interrupted', claim: null, inDoubt: event.in_doubt });
     case 'StepCompleted':
-      return put({ ...record, state: 'completed', claim: null });
+      return change({ ...record, state: 'completed', claim: null, digest: event.digest ?? null });
     case 'StepFailed':
-      return put({ ...record, state: 'failed', claim: null });
+      return change({ ...record, state: 'failed', claim: null, digest: event.digest ?? null });
     case 'StepSettled':
-      return put({ ...record, state: event.as === 'done' ? 'completed' : record.state, inDoubt: false });
+      return change({ ...record, state: event.as === 'done' ? 'completed' : record.state, inDoubt: false });
   }
 };
+
+/** What came of a step is no question any more: it is left out. */
+export const forgetDoubt = (pool: Pool, step: string): Pool => {
+  const record = recordOf(pool, step);
+  if (record?.inDoubt !== true) return pool;
+  return {
+    ...pool,
+    records: put(pool.records, step, { ...record, inDoubt: false }),
+    doubtful: withStep(pool.doubtful, step, false),
+  };
+};
+
+const withStep = (steps: readonly string[], step: string, isThere: boolean): readonly string[] =>
+  steps.includes(step) === isThere ? steps : isThere ? [...steps, step] : steps.filter((one) => one !== step);
 
 const refuseStep = (step: string, record: StepRecord | undefined, why: string, hint: string): Refusal =>
   refuse('illegal-transition', `Nothing is done about the step ${step}: ${why} (${stateText(record)}).`, {
@@ -247,22 +292,33 @@ const stateText = (record: StepRecord | undefined): string =>
     ? 'it was never handed out'
     : `attempt ${record.attempt} is ${record.inDoubt ? 'in doubt' : record.state}`;
 
-/** A result of an attempt that is not the newest one, or has its result already, is not taken. */
-const refuseAttempt = (
-  step: string,
-  given: { readonly attempt: number; readonly token: number },
+/** A result of an attempt that is not the newest one, or has its result already, is kept and not taken. */
+const refuseResult = (
+  given: Extract<StepCommand, { readonly type: 'end-step' }>,
   record: StepRecord | undefined,
   hint: string,
-): Refusal =>
-  refuse(
-    'lease',
-    `Attempt ${given.attempt} of ${step} with the token ${given.token} does not count any more: ${stateText(record)}.`,
-    {
-      expected: 'the attempt that runs, with its token',
-      legal: [hint, claimIn(hint)],
-      hint,
-    },
-  );
+): Refusal => {
+  const { step, attempt, token } = given;
+  const more = { legal: [hint, claimIn(hint)], hint };
+  const refusal =
+    attempt === undefined && token === undefined
+      ? refuse('illegal-transition', `The step ${step} is not running: ${stateText(record)}.`, {
+          expected: 'a step that was handed out',
+          ...more,
+        })
+      : refuse(
+          'lease',
+          `${attempt === undefined ? 'What was handed out' : `Attempt ${attempt}`} of ${step}${token === undefined ? '' : ` with the token ${token}`} does not count any more: ${stateText(record)}.`,
+          { expected: 'the attempt that runs, with its token', ...more },
+        );
+  return keepingResult(refusal, given);
+};
+
+/** A refusal of a result that puts it on record: what somebody has done is never lost, and never applied. */
+export const keepingResult = (refusal: Refusal, given: Extract<StepCommand, { readonly type: 'end-step' }>): Refusal => {
+  const { type: _, ...said } = given;
+  return { ...refusal, record: [kernelEvent('ResultRefused', withoutUndefined({ ...said, because: refusal.message }))] };
+};
 
 /** Why a caller may not speak for a running attempt: another attempt, another token, or somebody else's. */
 export const refuseSpeaker = (

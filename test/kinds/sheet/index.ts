@@ -15,6 +15,7 @@ import {
   isStepCommand,
   isStepEvent,
   nextAttempt,
+  recordOf,
   runningIn,
   stepCommands,
   stepEvents,
@@ -30,7 +31,7 @@ import { ok } from '../../../src/lib/result.ts';
  */
 export const defineSheet = (columns: number): Kind => {
   const ids = [...Array.from({ length: columns }, (_, index) => `c-${String(index + 1).padStart(3, '0')}`), 'sum'];
-  const isDone = (pool: Pool, id: string): boolean => pool.records[id]?.state === 'completed';
+  const isDone = (pool: Pool, id: string): boolean => recordOf(pool, id)?.state === 'completed';
   const isReady = (pool: Pool, id: string): boolean =>
     id !== 'sum' || ids.every((other) => other === 'sum' || isDone(pool, other));
   const freeIn = (pool: Pool): readonly string[] => ids.filter((id) => isFree(pool, id) && isReady(pool, id));
@@ -39,7 +40,7 @@ export const defineSheet = (columns: number): Kind => {
   return defineKind({
     name: 'sheet',
     summary: 'columns that are added up',
-    stateVersion: 1,
+    stateVersion: 2,
     commands: v.variant('type', [
       v.strictObject({ type: v.literal('begin') }),
       v.strictObject({ type: v.literal('continue'), after: v.nullable(v.string()) }),
@@ -135,12 +136,15 @@ export const verbs: readonly Verb[] = [
     }),
     positionals: ['step'],
     does: {
-      writes: async (world, { step, attempt = 0, token = 0, failed, session }) => {
+      writes: async (world, { step, attempt, token, failed, session }) => {
         const row = await resolve(world, session, { command: 'end-step' });
         if (!row.ok) return row;
-        return ok(
-          orderEndStep(world, row.value, { step, attempt, token, outcome: failed === true ? 'failed' : 'completed' }),
-        );
+        return orderEndStep(world, row.value, {
+          step,
+          attempt,
+          token,
+          outcome: failed === true ? 'failed' : 'completed',
+        });
       },
     },
     text: standingText,
