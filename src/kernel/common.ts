@@ -33,6 +33,8 @@ export interface Common extends LeaseState {
   readonly seq: number;
   /** The seq of its newest lifecycle event: what `--expect-revision` compares. */
   readonly revision: number;
+  /** When that was. */
+  readonly movedAt: string;
   /** How many remarks its journal holds. */
   readonly notes: number;
   /** When a process was lost that worked on it; null since it moved or another process started. */
@@ -81,6 +83,7 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
       pause: null,
       archivedAt: null,
       revision: 0,
+      movedAt: event.at,
       notes: 0,
       interruptedAt: null,
       flaw: null,
@@ -93,7 +96,7 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
     seq: event.seq,
     types: withType(before?.types ?? {}, event),
   };
-  const moved = isLifecycle(event.type) ? { ...common, revision: event.seq, interruptedAt: null, flaw: null } : common;
+  const moved = isLifecycle(event.type) ? { ...common, revision: event.seq, movedAt: event.at, interruptedAt: null, flaw: null } : common;
   switch (event.type) {
     case 'SessionClosed':
       return {

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { faultsOf } from '../lib/faults.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import type { Common } from './common.ts';
-import type { DecidedEvent, StoredEvent } from './event.ts';
+import type { DecidedEvent, kernelEvents, StoredEvent } from './event.ts';
 import type { Claim } from './lease.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { noProgress, type KindView, type Progress } from './view.ts';
@@ -44,10 +44,10 @@ export interface KindDefinition<
   readonly stateVersion: number;
   /** What may be asked. `begin` opens, `continue` goes on after a close; both must be there. */
   readonly commands: v.GenericSchema<unknown, Command>;
-  /** What can have happened, as `{type, ...data}`. */
+  /** What can have happened, as `{type, ...data}`; an event of the kernel, for example a close, may be decided too. */
   readonly events: v.GenericSchema<unknown, Event>;
   /** The newest version of each event's shape. */
-  readonly eventVersions: Readonly<Record<Event['type'], number>>;
+  readonly eventVersions: Readonly<Record<Exclude<Event['type'], keyof typeof kernelEvents>, number>>;
   /** The names of the positions that commands name: where one name stands for several sessions, they tell which is meant. */
   readonly positions?: readonly string[];
   readonly initial: State;

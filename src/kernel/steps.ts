@@ -79,7 +79,7 @@ export const stepCommands = [
     token: v.optional(count),
     ...result,
   }),
-  v.strictObject({ type: v.literal('settle-step'), step: text, as: v.picklist(['again', 'done']), reason: text }),
+  v.strictObject({ type: v.literal('settle-step'), step: text, as: v.picklist(['again', 'done']), reason: text, result: facts }),
 ] as const;
 
 /** What can happen to a step. */
@@ -96,7 +96,7 @@ export const stepEvents = [
   }),
   v.strictObject({ type: v.literal('StepCompleted'), ...ended }),
   v.strictObject({ type: v.literal('StepFailed'), ...ended }),
-  v.strictObject({ type: v.literal('StepSettled'), step: text, as: v.picklist(['again', 'done']), reason: text }),
+  v.strictObject({ type: v.literal('StepSettled'), step: text, as: v.picklist(['again', 'done']), reason: text, result: facts }),
 ] as const;
 
 /** The versions of their shapes. */

@@ -1,0 +1,35 @@
+import { defineKind, type Kind } from '../../kernel/kind.ts';
+import { doubtfulIn, runningIn } from '../../kernel/steps.ts';
+import type { Verb } from '../../kernel/verb.ts';
+import { folderOfRun, mirrorsOf } from './documents.ts';
+import { commandSchema, eventSchema, eventVersions, type RunCommand, type RunEvent } from './events.ts';
+import { examples } from './examples.ts';
+import { decideRun, readyNodes } from './rules.ts';
+import { emptyRun, evolveRun, type RunState } from './state.ts';
+import { progressOfRun, viewOfRun } from './view.ts';
+
+/** A workflow that is done node by node: those of a template, in the order of their dependencies. */
+export const kind: Kind = defineKind<RunState, RunCommand, RunEvent>({
+  name: 'run',
+  summary: 'a workflow run: the nodes of a template, done in the order of their dependencies, with checkpoints',
+  stateVersion: 1,
+  commands: commandSchema,
+  events: eventSchema,
+  eventVersions,
+  initial: emptyRun,
+  evolve: evolveRun,
+  decide: decideRun,
+  view: viewOfRun,
+  progress: progressOfRun,
+  folder: folderOfRun,
+  mirrors: mirrorsOf,
+  steps: {
+    ready: readyNodes,
+    running: ({ pool }) => runningIn(pool),
+    inDoubt: ({ pool }) => doubtfulIn(pool),
+    token: ({ pool }) => pool.token,
+  },
+  examples,
+});
+
+export const verbs: readonly Verb[] = [];

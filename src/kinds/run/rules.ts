@@ -1,0 +1,266 @@
+import type { Common } from '../../kernel/common.ts';
+import type { ReadyStep, Situation, StepPage } from '../../kernel/kind.ts';
+import { refuseClosed } from '../../kernel/lifecycle.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import { decideStep, isFree, isStepCommand, nextAttempt, nextIn, recordOf } from '../../kernel/steps.ts';
+import { resolveArgs, tokenize, type NodeResult, type ReferenceLookup } from '../../formats/run-state/references.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
+import { nearest } from '../../lib/text.ts';
+import { folderOfRun, nodeStatesOf, snapshotPathOf } from './documents.ts';
+import type { Node, RunCommand, RunEvent } from './events.ts';
+import { awaited, checkpointOf, currentNodes, evolveRun, nodeOf, workOf, type RunState } from './state.ts';
+
+type Decided = Result<readonly RunEvent[], Refusal>;
+
+/** The rules of a run. What follows of itself (a checkpoint is reached, a failure is settled, the end) follows at once. */
+export const decideRun = (state: RunState, command: RunCommand, { common }: Situation): Decided => {
+  const decided = decideAlone(state, command, common);
+  if (!decided.ok || decided.value.length === 0) return decided;
+  return ok(withConsequences(state, decided.value, common?.name ?? ''));
+};
+
+const decideAlone = (state: RunState, command: RunCommand, common: Common | undefined): Decided => {
+  if (isStepCommand(command)) {
+    const node = nodeOf(state, command.step);
+    if (node?.type === 'checkpoint')
+      return err(
+        refuse('illegal-transition', `${command.step} is a checkpoint: it is reached, and decided about.`, {
+          expected: 'a node that does work',
+          legal: [decideCommand(command.step, common)],
+          hint: decideCommand(command.step, common),
+        }),
+      );
+    return decideStep(state.pool, command, { common }, () =>
+      node === undefined ? undefined : { isReady: isReady(state, node), isIdempotent: node.idempotent },
+    );
+  }
+  switch (command.type) {
+    case 'begin':
+      return ok([]);
+    case 'continue':
+      return ok(goOn(state));
+    case 'plan': {
+      if (common !== undefined && common.status === 'closed') return err(refuseClosed(common));
+      const { type: _, ...plan } = command;
+      return state.template === null
+        ? ok([{ type: 'RunPlanned', ...plan }])
+        : refusePlanned(state.template.id === plan.template_id, common);
+    }
+    case 'skip-node':
+      return skip(state, command, common);
+    case 'decide':
+      return decide(state, command, common);
+  }
+};
+
+/** What a run that was closed unfinished takes up again: what has failed, and the question that was answered with abort. */
+const goOn = (state: RunState): readonly RunEvent[] => {
+  const last = state.checkpoints.at(-1);
+  return [
+    ...state.failed.map((node): RunEvent => ({ type: 'NodeRetried', node, by: 'reopening' })),
+    ...(last?.decision?.answer === 'abort' ? [{ type: 'CheckpointAsked', node: last.node } as const] : []),
+  ];
+};
+
+const refusePlanned = (isSame: boolean, common: Common | undefined): Decided =>
+  err(
+    refuse('conflict', `${common?.key ?? 'The run'} has a plan${isSame ? '' : ', of another template'}.`, {
+      expected: 'a run without a plan, or another name',
+      hint: `stint resume${common === undefined ? '' : ` --session ${common.key}`}`,
+    }),
+  );
+
+const skip = (
+  state: RunState,
+  { node: id, reason }: Extract<RunCommand, { readonly type: 'skip-node' }>,
+  common: Common | undefined,
+): Decided => {
+  const node = nodeOf(state, id);
+  if (node === undefined) return err(refuseUnknown(state, id, common));
+  const illegal = (why: string, ...legal: readonly string[]): Decided =>
+    err(refuse('illegal-transition', `${id} is not skipped: ${why}.`, { expected: 'a node that does not run and is not done', legal, ...(legal[0] === undefined ? {} : { hint: legal[0] }) }));
+  if (node.type === 'checkpoint') return illegal('it is a checkpoint', decideCommand(id, common));
+  const { status } = workOf(state, id);
+  if (status === 'skipped') return ok([]);
+  if (status === 'completed') return illegal('it is completed', nextIn(common));
+  if (recordOf(state.pool, id)?.state === 'running')
+    return illegal('it is running', `stint fail ${id} --error E${sessionFlag(common)}`, `stint resume --take-over${sessionFlag(common)}`);
+  if (common?.status === 'closed') return err(refuseClosed(common));
+  return ok([{ type: 'NodeSkipped', node: id, reason, by: 'caller' }]);
+};
+
+const decide = (
+  state: RunState,
+  { node: id, answer, reason }: Extract<RunCommand, { readonly type: 'decide' }>,
+  common: Common | undefined,
+): Decided => {
+  const node = nodeOf(state, id);
+  if (node === undefined) return err(refuseUnknown(state, id, common));
+  const checkpoint = checkpointOf(state, id);
+  const waiting = awaited(state);
+  const legal = [waiting === undefined ? nextIn(common) : decideCommand(waiting.node, common)];
+  if (checkpoint === undefined)
+    return err(
+      refuse(
+        'illegal-transition',
+        node.type === 'checkpoint' ? `The checkpoint ${id} is not reached yet.` : `${id} is no checkpoint.`,
+        { expected: 'a checkpoint that waits for a decision', legal, hint: legal[0] ?? '' },
+      ),
+    );
+  const { decision } = checkpoint;
+  if (decision !== null) {
+    if (decision.answer === answer && !decision.auto) return ok([]);
+    return err(
+      refuse(
+        'conflict',
+        decision.auto
+          ? `The checkpoint ${id} goes on by itself, and has at ${decision.at}.`
+          : `The checkpoint ${id} was decided at ${decision.at} by ${decision.actor}: ${decision.answer}.`,
+        { expected: 'a checkpoint that waits for a decision', legal, hint: legal[0] ?? '' },
+      ),
+    );
+  }
+  if (common?.status === 'closed') return err(refuseClosed(common));
+  const why = reason === undefined ? {} : { reason };
+  const said: RunEvent = { type: 'CheckpointDecided', node: id, answer, ...why };
+  if (answer === 'continue') return ok([said]);
+  const because = `at the checkpoint ${id}${reason === undefined ? '' : `: ${reason}`}`;
+  return ok([
+    said,
+    answer === 'abort'
+      ? { type: 'SessionClosed', outcome: 'aborted', reason: because }
+      : { type: 'SessionPaused', reason: because },
+  ]);
+};
+
+/** Everything that follows of itself, after what was decided. */
+const withConsequences = (before: RunState, decided: readonly RunEvent[], name: string): readonly RunEvent[] => {
+  const events = [...decided];
+  // Times and numbers are those of nobody: nothing is decided by them.
+  const apply = (state: RunState, event: RunEvent): RunState => evolveRun(state, event, { seq: 0, at: '', actor: '' });
+  let state = decided.reduce(apply, before);
+  for (;;) {
+    if (events.some(({ type }) => type === 'SessionClosed')) return events;
+    const following = followingOf(state, name);
+    if (following.length === 0) return events;
+    for (const event of following) {
+      events.push(event);
+      state = apply(state, event);
+    }
+  }
+};
+
+/** What follows next; nothing where somebody is waited for. */
+const followingOf = (state: RunState, name: string): readonly RunEvent[] => {
+  if (state.template === null) return [];
+  if (state.at >= state.plan.length) return [{ type: 'SessionClosed', outcome: 'completed' }];
+  const [first] = currentNodes(state);
+  if (first?.type === 'checkpoint') return checkpointOf(state, first.id) === undefined ? [reach(state, first, name)] : [];
+  // Siblings finish before it is decided what a failure means.
+  return state.failed.length > 0 && state.failed.length === state.left ? settleFailures(state) : [];
+};
+
+/** What the failures of a batch mean, in the order of the plan; the first one that aborts ends it. */
+const settleFailures = (state: RunState): readonly RunEvent[] => {
+  const events: RunEvent[] = [];
+  for (const { id, on_fail: policy } of currentNodes(state)) {
+    if (!state.failed.includes(id)) continue;
+    const { error, retries } = workOf(state, id);
+    if (policy === 'skip') events.push({ type: 'NodeSkipped', node: id, reason: `it failed: ${error}`, by: 'template' });
+    else if (policy === 'retry' && retries === 0) events.push({ type: 'NodeRetried', node: id, by: 'template' });
+    else return [...events, { type: 'SessionClosed', outcome: 'failed', reason: `${id} failed: ${error}` }];
+  }
+  return events;
+};
+
+const reach = (state: RunState, { id, name, auto_continue: auto }: Node, run: string): RunEvent => {
+  const done = state.plan.slice(0, state.at).flatMap(({ nodes }) => nodes);
+  return {
+    type: 'CheckpointReached',
+    node: id,
+    name,
+    auto_continue: auto,
+    snapshot_path: `${folderOfRun(run)}/${snapshotPathOf(id)}`,
+    node_states: nodeStatesOf(state, done.flatMap((node) => nodeOf(state, node) ?? [])),
+    last_completed_node: done.findLast((node) => workOf(state, node).status === 'completed') ?? null,
+    next_node: state.plan[state.at + 1]?.nodes[0] ?? null,
+  };
+};
+
+/** Whether a node may be handed out, as far as its attempts do not say otherwise. */
+const isReady = (state: RunState, { id, type }: Node): boolean =>
+  type !== 'checkpoint' && workOf(state, id).status === null && (state.plan[state.at]?.nodes.includes(id) ?? false);
+
+/** The nodes that can be handed out, in the order of the plan. */
+export const readyNodes = (
+  state: RunState,
+  { limit, after }: StepPage,
+): { readonly steps: readonly ReadyStep[]; readonly total: number } => {
+  const all = currentNodes(state).filter((node) => isReady(state, node) && isFree(state.pool, node.id));
+  const order = state.plan[state.at]?.nodes ?? [];
+  const from = after === undefined ? -1 : order.indexOf(after);
+  const page = all.filter(({ id }) => order.indexOf(id) > from).slice(0, limit);
+  return { steps: page.map((node) => stepOf(state, node)), total: all.length };
+};
+
+const stepOf = (state: RunState, node: Node): ReadyStep => {
+  const { text, warnings } = resolveArgs(tokenize(node.args), lookupOf(state));
+  return {
+    id: node.id,
+    type: node.type,
+    name: node.name,
+    args: text,
+    attempt: nextAttempt(state.pool, node.id),
+    details: {
+      executor: node.executor,
+      ...node.details,
+      on_fail: node.on_fail,
+      idempotent: node.idempotent,
+      ...(warnings.length === 0 ? {} : { warnings }),
+    },
+  };
+};
+
+/** What the references of the nodes see that are ready now. */
+const lookupOf = (state: RunState): ReferenceLookup => ({
+  context: (name) => (Object.hasOwn(state.context, name) ? state.context[name] : undefined),
+  result: (id) => (nodeOf(state, id) === undefined ? undefined : resultOf(state, id)),
+  previous: previousOf(state),
+});
+
+/** The nearest earlier batch of which something has completed. */
+const previousOf = (state: RunState): ReferenceLookup['previous'] => {
+  for (let at = state.at - 1; at >= 0; at -= 1) {
+    const completed = (state.plan[at]?.nodes ?? []).filter((id) => workOf(state, id).status === 'completed');
+    if (completed.length > 0) return completed.map((id) => ({ id, result: resultOf(state, id) }));
+  }
+  return [];
+};
+
+const resultOf = (state: RunState, id: string): NodeResult => {
+  const work = workOf(state, id);
+  return {
+    status: work.status ?? 'pending',
+    session_id: work.childSession,
+    output_path: work.outputPath,
+    output: state.texts.find(({ node }) => node === id)?.text ?? null,
+    artifacts: work.artifacts,
+  };
+};
+
+const refuseUnknown = (state: RunState, id: string, common: Common | undefined): Refusal =>
+  refuse('not-found', `There is no node ${id}.`, {
+    expected: 'a node of the plan',
+    hint: nextIn(common),
+    candidates: nearest(
+      id,
+      state.nodes.map((node) => node.id),
+    ),
+  });
+
+/** The command that goes on at a checkpoint. */
+export const decideCommand = (node: string, common: { readonly key: string } | undefined): string =>
+  `stint decide ${node} continue${sessionFlag(common)}`;
+
+const sessionFlag = (common: { readonly key: string } | undefined): string =>
+  common === undefined ? '' : ` --session ${common.key}`;

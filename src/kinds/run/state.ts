@@ -1,0 +1,367 @@
+import type { StoredEvent } from '../../kernel/event.ts';
+import { emptyPool, evolveStep, forgetDoubt, isStepEvent, recordOf, type Pool, type StepEvent } from '../../kernel/steps.ts';
+import type { Batch } from '../../formats/run-state/document.ts';
+import { tokenize } from '../../formats/run-state/references.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { emptyMap, put, valueIn, type PersistentMap } from '../../lib/persistent-map.ts';
+import type { Node, RunEvent } from './events.ts';
+
+/** A run as its events tell it. What is large and never changes (nodes, plan) is shared by all states of it. */
+export interface RunState {
+  /** Null before it has a plan. */
+  readonly template: Template | null;
+  readonly nodes: readonly Node[];
+  readonly plan: readonly Batch[];
+  readonly context: Readonly<Record<string, string>>;
+  /** The batch in which something is left to be done; as many as there are at the end. */
+  readonly at: number;
+  /** How many nodes of that batch are not done. */
+  readonly left: number;
+  /** Those of them that have failed, in the order in which they did, until it is decided what that means. */
+  readonly failed: readonly string[];
+  readonly pool: Pool;
+  /** What came of the nodes that do work, as far as they were touched. */
+  readonly works: PersistentMap<Work>;
+  /** The checkpoints that were reached, in their order. */
+  readonly checkpoints: readonly Checkpoint[];
+  readonly counts: Counts;
+  /** Which node a background task works on, or has worked on. */
+  readonly tasks: PersistentMap<string>;
+  /** The outputs that a node to come refers to. */
+  readonly texts: readonly Text[];
+  /** The files that outputs lie in, each with the event that it is made from. */
+  readonly outputs: readonly { readonly node: string; readonly source: number }[];
+  /** Keys of an imported file that are not of the format. */
+  readonly unknown: { readonly file: JsonObject; readonly nodes: Readonly<Record<string, JsonObject>> };
+}
+
+/** Where the plan comes from. */
+export interface Template {
+  readonly id: string;
+  readonly path: string;
+  readonly name: string;
+  /** SHA-256 of its file as it was then; null where that was not known. */
+  readonly digest: string | null;
+  /** The last batch that refers to the output of the work before it; -1 where none does. */
+  readonly lastPrevious: number;
+  /** The last batch that refers to the output of a node, by its id. */
+  readonly lastReaders: Readonly<Record<string, number>>;
+}
+
+/** What came of a node that does work. */
+export interface Work {
+  /** Null while nothing has come of it. */
+  readonly status: 'completed' | 'skipped' | 'failed' | null;
+  readonly startedAt: string | null;
+  readonly completedAt: string | null;
+  readonly childSession: string | null;
+  readonly outputPath: string | null;
+  readonly artifacts: readonly string[];
+  readonly error: string | null;
+  readonly taskId: string | null;
+  readonly exitCode: number | null;
+  /** Why it was skipped. */
+  readonly reason: string | null;
+  /** How often it was begun anew because its template says so. */
+  readonly retries: number;
+  /** The attempts that are over. */
+  readonly attempts: readonly Attempt[];
+}
+
+/** An attempt that is over. */
+export interface Attempt {
+  readonly attempt: number;
+  readonly outcome: 'completed' | 'failed' | 'interrupted';
+  readonly startedAt: string | null;
+  readonly endedAt: string;
+  readonly error: string | null;
+}
+
+/** A checkpoint that was reached. */
+export interface Checkpoint {
+  readonly node: string;
+  readonly savedAt: string;
+  /** The event that its snapshot is made from; null for one that was saved elsewhere. */
+  readonly source: number | null;
+  readonly snapshotPath: string | null;
+  /** Null while somebody is waited for. */
+  readonly decision: Decision | null;
+}
+
+/** What was decided at a checkpoint; `auto`: its template has decided it. */
+export interface Decision {
+  readonly answer: 'continue' | 'pause' | 'abort';
+  readonly at: string;
+  readonly actor: string;
+  readonly reason: string | null;
+  readonly auto: boolean;
+}
+
+interface Counts {
+  readonly completed: number;
+  readonly skipped: number;
+  readonly checkpoints: number;
+}
+
+interface Text {
+  readonly node: string;
+  readonly text: string;
+}
+
+/** A run before its plan. */
+export const emptyRun: RunState = {
+  template: null,
+  nodes: [],
+  plan: [],
+  context: {},
+  at: 0,
+  left: 0,
+  failed: [],
+  pool: emptyPool,
+  works: emptyMap,
+  checkpoints: [],
+  counts: { completed: 0, skipped: 0, checkpoints: 0 },
+  tasks: emptyMap,
+  texts: [],
+  outputs: [],
+  unknown: { file: {}, nodes: {} },
+};
+
+const emptyWork: Work = {
+  status: null,
+  startedAt: null,
+  completedAt: null,
+  childSession: null,
+  outputPath: null,
+  artifacts: [],
+  error: null,
+  taskId: null,
+  exitCode: null,
+  reason: null,
+  retries: 0,
+  attempts: [],
+};
+
+/** Most characters of an output that are kept for references: a little more than is filled in, so that a cut is told. */
+const keptOutput = 17 * 1024;
+
+/** What came of a node. */
+export const workOf = ({ works }: RunState, node: string): Work => valueIn(works, node) ?? emptyWork;
+
+/** A node of the plan by its id. */
+export const nodeOf = ({ nodes }: RunState, id: string): Node | undefined => {
+  let known = nodesById.get(nodes);
+  if (known === undefined) {
+    known = new Map(nodes.map((node) => [node.id, node]));
+    nodesById.set(nodes, known);
+  }
+  return known.get(id);
+};
+
+const nodesById = new WeakMap<readonly Node[], ReadonlyMap<string, Node>>();
+
+/** The checkpoint of that name, once it was reached. */
+export const checkpointOf = ({ checkpoints }: RunState, node: string): Checkpoint | undefined =>
+  checkpoints.findLast((checkpoint) => checkpoint.node === node);
+
+/** The checkpoint that waits for somebody's decision. */
+export const awaited = (state: RunState): Checkpoint | undefined => {
+  const last = state.checkpoints.at(-1);
+  return last?.decision === null ? last : undefined;
+};
+
+/** Whether nothing is left to be done about a node. */
+export const isDone = (state: RunState, { id, type }: Node): boolean => {
+  if (type !== 'checkpoint') return isOver(workOf(state, id));
+  const decision = checkpointOf(state, id)?.decision ?? null;
+  return decision !== null && decision.answer !== 'abort';
+};
+
+const isOver = ({ status }: Work): boolean => status === 'completed' || status === 'skipped';
+
+/** The nodes of the batch in which something is left to be done. */
+export const currentNodes = (state: RunState): readonly Node[] =>
+  (state.plan[state.at]?.nodes ?? []).flatMap((id) => nodeOf(state, id) ?? []);
+
+/** Folds an event. */
+export const evolveRun = (state: RunState, event: RunEvent, stored: Pick<StoredEvent, 'seq' | 'at' | 'actor'>): RunState =>
+  entered(changed(state, event, stored));
+
+const changed = (state: RunState, event: RunEvent, { seq, at, actor }: Pick<StoredEvent, 'seq' | 'at' | 'actor'>): RunState => {
+  if (isStepEvent(event)) return afterStep({ ...state, pool: evolveStep(state.pool, event, at) }, state.pool, event, seq, at);
+  switch (event.type) {
+    case 'RunPlanned': {
+      const { template_id: id, template_path: path, template_name: name, digest, nodes, plan, context } = event;
+      const planned = { ...emptyRun, nodes, plan, context };
+      return enterBatch({ ...planned, template: { id, path, name, digest: digest ?? null, ...readersOf(planned) } }, 0);
+    }
+    case 'NodeSkipped': {
+      const work = workOf(state, event.node);
+      return withWork(
+        { ...state, pool: forgetDoubt(state.pool, event.node), failed: state.failed.filter((id) => id !== event.node) },
+        event.node,
+        { ...work, status: 'skipped', reason: event.reason },
+      );
+    }
+    case 'NodeRetried': {
+      const work = workOf(state, event.node);
+      const retries = event.by === 'template' ? work.retries + 1 : 0;
+      return withWork({ ...state, failed: state.failed.filter((id) => id !== event.node) }, event.node, {
+        ...work,
+        status: null,
+        retries,
+      });
+    }
+    case 'CheckpointReached': {
+      const { node, snapshot_path: snapshotPath, auto_continue: auto } = event;
+      const decision: Decision | null = auto ? { answer: 'continue', at, actor, reason: null, auto } : null;
+      return passed({
+        ...state,
+        checkpoints: [...state.checkpoints, { node, savedAt: at, source: seq, snapshotPath, decision }],
+      });
+    }
+    case 'CheckpointDecided': {
+      const { node, answer, reason = null } = event;
+      return passed({
+        ...state,
+        checkpoints: state.checkpoints.map((checkpoint) =>
+          checkpoint.node === node ? { ...checkpoint, decision: { answer, at, actor, reason, auto: false } } : checkpoint,
+        ),
+      });
+    }
+    case 'CheckpointAsked':
+      return {
+        ...state,
+        checkpoints: state.checkpoints.map((checkpoint) =>
+          checkpoint.node === event.node ? { ...checkpoint, decision: null } : checkpoint,
+        ),
+      };
+    case 'SessionClosed':
+    case 'SessionPaused':
+      return state;
+  }
+};
+
+const afterStep = (state: RunState, before: Pool, event: StepEvent, seq: number, at: string): RunState => {
+  const { step } = event;
+  const work = workOf(state, step);
+  const over = (attempt: number, outcome: Attempt['outcome'], error: string | null): Work => ({
+    ...work,
+    attempts: [...work.attempts, { attempt, outcome, startedAt: work.startedAt, endedAt: at, error }],
+  });
+  switch (event.type) {
+    case 'StepClaimed':
+      return withWork(state, step, { ...emptyWork, startedAt: at, retries: work.retries, attempts: work.attempts });
+    case 'StepStarted': {
+      const started = recordOf(before, step)?.startedAt ?? null;
+      const taskId = textIn(event.facts, 'cli_task_id') ?? work.taskId;
+      return withWork(
+        taskId === null ? state : { ...state, tasks: put(state.tasks, taskId, step) },
+        step,
+        {
+          ...work,
+          startedAt: started === null ? at : work.startedAt,
+          taskId,
+          childSession: textIn(event.facts, 'child_session') ?? work.childSession,
+        },
+      );
+    }
+    case 'StepInterrupted':
+      return withWork(state, step, over(event.attempt, 'interrupted', event.because));
+    case 'StepFailed': {
+      const error = textIn(event.result, 'error') ?? 'no reason was given';
+      const failed = { ...over(event.attempt, 'failed', error), ...resultOf(event.result, work), status: 'failed', error } as const;
+      return withWork({ ...state, failed: [...state.failed, step] }, step, failed);
+    }
+    case 'StepCompleted': {
+      const completed = {
+        ...over(event.attempt, 'completed', null),
+        ...resultOf(event.result, work),
+        status: 'completed',
+        completedAt: at,
+      } as const;
+      return withWork(withOutput(state, step, textIn(event.result, 'output'), seq), step, completed);
+    }
+    case 'StepSettled':
+      return event.as === 'done'
+        ? withWork(state, step, { ...work, ...resultOf(event.result, work), status: 'completed', completedAt: at })
+        : state;
+  }
+};
+
+/** What a result says of a node. */
+const resultOf = (result: JsonObject | undefined, work: Work): Partial<Work> => ({
+  outputPath: textIn(result, 'output_path') ?? work.outputPath,
+  childSession: textIn(result, 'child_session') ?? work.childSession,
+  artifacts: Array.isArray(result?.['artifacts']) ? result['artifacts'].map(String) : work.artifacts,
+  exitCode: typeof result?.['exit_code'] === 'number' ? result['exit_code'] : work.exitCode,
+});
+
+const textIn = (object: JsonObject | null | undefined, key: string): string | null => {
+  const value = object?.[key];
+  return typeof value === 'string' ? value : null;
+};
+
+/** An output is kept as a file; its text is kept too as long as a node to come refers to it. */
+const withOutput = (state: RunState, node: string, output: string | null, seq: number): RunState => {
+  if (output === null) return state;
+  const text = { node, text: output.slice(0, keptOutput) };
+  return {
+    ...state,
+    outputs: [...state.outputs.filter((one) => one.node !== node), { node, source: seq }],
+    texts: isRead(state, node, state.at + 1) ? [...state.texts, text] : state.texts,
+  };
+};
+
+/** Whether a node refers to the output of another one from a batch on. */
+const isRead = ({ template }: RunState, node: string, from: number): boolean =>
+  template !== null && (template.lastPrevious >= from || (template.lastReaders[node] ?? -1) >= from);
+
+const readersOf = ({ nodes, plan }: Pick<RunState, 'nodes' | 'plan'>): Pick<Template, 'lastPrevious' | 'lastReaders'> => {
+  const batchOf = new Map(plan.flatMap((batch, at) => batch.nodes.map((id) => [id, at])));
+  const lastReaders = new Map<string, number>();
+  let lastPrevious = -1;
+  for (const { id, args } of nodes) {
+    const at = batchOf.get(id) ?? -1;
+    for (const token of args.includes('output') ? tokenize(args) : []) {
+      if (token.kind === 'previous' && token.field !== 'prev_session_id') lastPrevious = Math.max(lastPrevious, at);
+      if (token.kind === 'node' && token.field === 'output')
+        lastReaders.set(token.node, Math.max(lastReaders.get(token.node) ?? -1, at));
+    }
+  }
+  return { lastPrevious, lastReaders: Object.fromEntries(lastReaders) };
+};
+
+const withWork = (state: RunState, node: string, work: Work): RunState => {
+  const before = workOf(state, node);
+  const { completed, skipped, checkpoints } = state.counts;
+  const plus = (status: Work['status']): number => (work.status === status ? 1 : 0) - (before.status === status ? 1 : 0);
+  const isHere = state.plan[state.at]?.nodes.includes(node) ?? false;
+  const done = Number(isOver(work)) - Number(isOver(before));
+  return {
+    ...state,
+    works: put(state.works, node, work),
+    left: isHere ? state.left - done : state.left,
+    counts: { completed: completed + plus('completed'), skipped: skipped + plus('skipped'), checkpoints },
+  };
+};
+
+/** After something was decided about the last checkpoint: it may be the end of its batch. */
+const passed = (state: RunState): RunState => {
+  const answer = state.checkpoints.at(-1)?.decision?.answer;
+  if (answer === undefined || answer === 'abort') return state;
+  return { ...state, left: 0, counts: { ...state.counts, checkpoints: state.counts.checkpoints + 1 } };
+};
+
+/** Goes on to the batch in which something is left to be done. */
+const entered = (state: RunState): RunState => {
+  let next = state;
+  while (next.at < next.plan.length && next.left === 0) next = enterBatch(next, next.at + 1);
+  return next;
+};
+
+const enterBatch = (state: RunState, at: number): RunState => {
+  const moved = { ...state, at };
+  const texts = state.texts.filter(({ node }) => isRead(state, node, at));
+  return { ...moved, texts, left: currentNodes(moved).filter((node) => !isDone(moved, node)).length };
+};
