@@ -3,7 +3,8 @@ import type { Kind } from '../kernel/kind.ts';
 import type { Verb } from '../kernel/verb.ts';
 import * as map from './map/index.ts';
 import * as review from './review/index.ts';
+import * as run from './run/index.ts';
 
-export const kinds: readonly Kind[] = [map.kind, review.kind];
+export const kinds: readonly Kind[] = [map.kind, review.kind, run.kind];
 
-export const kindVerbs: readonly Verb[] = [...map.verbs, ...review.verbs];
+export const kindVerbs: readonly Verb[] = [...map.verbs, ...review.verbs, ...run.verbs];
