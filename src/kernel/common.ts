@@ -96,7 +96,9 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
     seq: event.seq,
     types: withType(before?.types ?? {}, event),
   };
-  const moved = isLifecycle(event.type) ? { ...common, revision: event.seq, movedAt: event.at, interruptedAt: null, flaw: null } : common;
+  const moved = isLifecycle(event.type)
+    ? { ...common, revision: event.seq, movedAt: event.at, interruptedAt: null, flaw: null }
+    : common;
   switch (event.type) {
     case 'SessionClosed':
       return {

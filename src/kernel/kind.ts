@@ -63,6 +63,8 @@ export interface KindDefinition<
   readonly mirrors: (state: State, common: Common, folder: string) => readonly Mirror[];
   /** What can be handed out; a kind may have no such steps. It then takes the commands of `steps.ts`. */
   readonly steps?: StepSource<State>;
+  /** The files that it was made from: whoever goes on with it is told of those that have changed. */
+  readonly sources?: (state: State) => readonly SourceFile[];
   /** At least one command of every type; the contract suite explores what they can reach. */
   readonly examples: readonly Command[];
 }
@@ -103,6 +105,24 @@ export interface StepSource<State> {
   readonly inDoubt: (state: State) => readonly string[];
   /** The newest token that was handed out. */
   readonly token: (state: State) => number;
+  /** The attempt that a background task works on, or has worked on, by the id of the task. */
+  readonly byTask?: (state: State, task: string) => TaskAttempt | undefined;
+}
+
+/** The attempt of a background task. */
+export interface TaskAttempt {
+  readonly step: string;
+  readonly attempt: number;
+}
+
+/** A file that a session was made from, as it was then. */
+export interface SourceFile {
+  /** What it is, for a person. */
+  readonly label: string;
+  /** Relative to the checkout's root, or absolute. */
+  readonly path: string;
+  /** SHA-256 of its content. */
+  readonly digest: string;
 }
 
 /** The folder of a session, relative to the checkout's root: its kind's, or the one in `archive` beside that. */
@@ -143,6 +163,7 @@ export interface Folded {
   readonly progress: (common: Common) => Progress;
   readonly mirrors: (common: Common) => readonly Mirror[];
   readonly steps: FoldedSteps | undefined;
+  readonly sources: () => readonly SourceFile[];
 }
 
 /** What can be handed out of a state. */
@@ -151,6 +172,7 @@ export interface FoldedSteps {
   readonly running: () => readonly RunningStep[];
   readonly inDoubt: () => readonly string[];
   readonly token: () => number;
+  readonly byTask: (task: string) => TaskAttempt | undefined;
 }
 
 /** Closes over the types of a kind's author, so that a registry of different kinds is a plain list. */
@@ -182,9 +204,12 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     progress: (common) => definition.progress?.(state, common) ?? noProgress,
     mirrors: (common) => {
       const folder = folderOf(definition, common);
-      return definition.mirrors(state, common, folder).map((mirror) => ({ ...mirror, path: `${folder}/${mirror.path}` }));
+      return definition
+        .mirrors(state, common, folder)
+        .map((mirror) => ({ ...mirror, path: `${folder}/${mirror.path}` }));
     },
     steps: definition.steps && stepsOf(definition.steps, state),
+    sources: () => definition.sources?.(state) ?? [],
   });
 
   return {
@@ -207,6 +232,7 @@ const stepsOf = <State>(source: StepSource<State>, state: State): FoldedSteps =>
   running: () => source.running(state),
   inDoubt: () => source.inDoubt(state),
   token: () => source.token(state),
+  byTask: (task) => source.byTask?.(state, task),
 });
 
 const eventToDecided = (

@@ -79,7 +79,13 @@ export const stepCommands = [
     token: v.optional(count),
     ...result,
   }),
-  v.strictObject({ type: v.literal('settle-step'), step: text, as: v.picklist(['again', 'done']), reason: text, result: facts }),
+  v.strictObject({
+    type: v.literal('settle-step'),
+    step: text,
+    as: v.picklist(['again', 'done']),
+    reason: text,
+    result: facts,
+  }),
 ] as const;
 
 /** What can happen to a step. */
@@ -96,7 +102,13 @@ export const stepEvents = [
   }),
   v.strictObject({ type: v.literal('StepCompleted'), ...ended }),
   v.strictObject({ type: v.literal('StepFailed'), ...ended }),
-  v.strictObject({ type: v.literal('StepSettled'), step: text, as: v.picklist(['again', 'done']), reason: text, result: facts }),
+  v.strictObject({
+    type: v.literal('StepSettled'),
+    step: text,
+    as: v.picklist(['again', 'done']),
+    reason: text,
+    result: facts,
+  }),
 ] as const;
 
 /** The versions of their shapes. */
@@ -315,9 +327,15 @@ const refuseResult = (
 };
 
 /** A refusal of a result that puts it on record: what somebody has done is never lost, and never applied. */
-export const keepingResult = (refusal: Refusal, given: Extract<StepCommand, { readonly type: 'end-step' }>): Refusal => {
+export const keepingResult = (
+  refusal: Refusal,
+  given: Extract<StepCommand, { readonly type: 'end-step' }>,
+): Refusal => {
   const { type: _, ...said } = given;
-  return { ...refusal, record: [kernelEvent('ResultRefused', withoutUndefined({ ...said, because: refusal.message }))] };
+  return {
+    ...refusal,
+    record: [kernelEvent('ResultRefused', withoutUndefined({ ...said, because: refusal.message }))],
+  };
 };
 
 /** Why a caller may not speak for a running attempt: another attempt, another token, or somebody else's. */

@@ -44,7 +44,6 @@ const planned = {
   context: v.record(v.string(), v.string()),
 };
 
-const skipped = { node: text, reason: text };
 const answers = ['continue', 'pause', 'abort'] as const;
 const decided = { node: text, answer: v.picklist(answers), reason: v.optional(text) };
 
@@ -53,7 +52,7 @@ const makeCommandSchema = () =>
     v.strictObject({ type: v.literal('begin') }),
     v.strictObject({ type: v.literal('continue'), after: v.nullable(v.string()) }),
     v.strictObject({ type: v.literal('plan'), ...planned }),
-    v.strictObject({ type: v.literal('skip-node'), ...skipped }),
+    v.strictObject({ type: v.literal('skip-step'), step: text, reason: text }),
     v.strictObject({ type: v.literal('decide'), ...decided }),
     ...stepCommands,
   ]);
@@ -61,7 +60,12 @@ const makeCommandSchema = () =>
 const makeEventSchema = () =>
   v.variant('type', [
     v.strictObject({ type: v.literal('RunPlanned'), ...planned }),
-    v.strictObject({ type: v.literal('NodeSkipped'), ...skipped, by: v.picklist(['template', 'caller']) }),
+    v.strictObject({
+      type: v.literal('NodeSkipped'),
+      node: text,
+      reason: text,
+      by: v.picklist(['template', 'caller']),
+    }),
     v.strictObject({ type: v.literal('NodeRetried'), node: text, by: v.picklist(['template', 'reopening']) }),
     v.strictObject({
       type: v.literal('CheckpointReached'),

@@ -57,7 +57,7 @@ export const examples: readonly RunCommand[] = [
   end('A', 2, 'failed'),
   { type: 'settle-step', step: 'A', as: 'again', reason: 'nothing was written' },
   { type: 'settle-step', step: 'A', as: 'done', reason: 'it is there' },
-  { type: 'skip-node', node: 'A', reason: 'not needed' },
+  { type: 'skip-step', step: 'A', reason: 'not needed' },
   { type: 'decide', node: 'CP', answer: 'continue' },
   { type: 'decide', node: 'CP', answer: 'pause', reason: 'for the night' },
   { type: 'decide', node: 'CP', answer: 'abort' },

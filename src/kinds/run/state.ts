@@ -1,10 +1,20 @@
 import type { StoredEvent } from '../../kernel/event.ts';
-import { emptyPool, evolveStep, forgetDoubt, isStepEvent, recordOf, type Pool, type StepEvent } from '../../kernel/steps.ts';
+import type { TaskAttempt } from '../../kernel/kind.ts';
+import {
+  emptyPool,
+  evolveStep,
+  forgetDoubt,
+  isStepEvent,
+  recordOf,
+  type Pool,
+  type StepEvent,
+} from '../../kernel/steps.ts';
 import type { Batch } from '../../formats/run-state/document.ts';
 import { tokenize } from '../../formats/run-state/references.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { emptyMap, put, valueIn, type PersistentMap } from '../../lib/persistent-map.ts';
 import type { Node, RunEvent } from './events.ts';
+import { outputPathOf } from './paths.ts';
 
 /** A run as its events tell it. What is large and never changes (nodes, plan) is shared by all states of it. */
 export interface RunState {
@@ -25,8 +35,8 @@ export interface RunState {
   /** The checkpoints that were reached, in their order. */
   readonly checkpoints: readonly Checkpoint[];
   readonly counts: Counts;
-  /** Which node a background task works on, or has worked on. */
-  readonly tasks: PersistentMap<string>;
+  /** Which attempt a background task works on, or has worked on. */
+  readonly tasks: PersistentMap<TaskAttempt>;
   /** The outputs that a node to come refers to. */
   readonly texts: readonly Text[];
   /** The files that outputs lie in, each with the event that it is made from. */
@@ -183,12 +193,17 @@ const isOver = ({ status }: Work): boolean => status === 'completed' || status =
 export const currentNodes = (state: RunState): readonly Node[] =>
   (state.plan[state.at]?.nodes ?? []).flatMap((id) => nodeOf(state, id) ?? []);
 
+/** What of a stored event counts beside what it says. */
+export type Circumstance = Pick<StoredEvent, 'session' | 'seq' | 'at' | 'actor'>;
+
 /** Folds an event. */
-export const evolveRun = (state: RunState, event: RunEvent, stored: Pick<StoredEvent, 'seq' | 'at' | 'actor'>): RunState =>
+export const evolveRun = (state: RunState, event: RunEvent, stored: Circumstance): RunState =>
   entered(changed(state, event, stored));
 
-const changed = (state: RunState, event: RunEvent, { seq, at, actor }: Pick<StoredEvent, 'seq' | 'at' | 'actor'>): RunState => {
-  if (isStepEvent(event)) return afterStep({ ...state, pool: evolveStep(state.pool, event, at) }, state.pool, event, seq, at);
+const changed = (state: RunState, event: RunEvent, stored: Circumstance): RunState => {
+  const { seq, at, actor } = stored;
+  if (isStepEvent(event))
+    return afterStep({ ...state, pool: evolveStep(state.pool, event, at) }, state.pool, event, stored);
   switch (event.type) {
     case 'RunPlanned': {
       const { template_id: id, template_path: path, template_name: name, digest, nodes, plan, context } = event;
@@ -225,7 +240,9 @@ const changed = (state: RunState, event: RunEvent, { seq, at, actor }: Pick<Stor
       return passed({
         ...state,
         checkpoints: state.checkpoints.map((checkpoint) =>
-          checkpoint.node === node ? { ...checkpoint, decision: { answer, at, actor, reason, auto: false } } : checkpoint,
+          checkpoint.node === node
+            ? { ...checkpoint, decision: { answer, at, actor, reason, auto: false } }
+            : checkpoint,
         ),
       });
     }
@@ -242,7 +259,8 @@ const changed = (state: RunState, event: RunEvent, { seq, at, actor }: Pick<Stor
   }
 };
 
-const afterStep = (state: RunState, before: Pool, event: StepEvent, seq: number, at: string): RunState => {
+const afterStep = (state: RunState, before: Pool, event: StepEvent, stored: Circumstance): RunState => {
+  const { seq, at } = stored;
   const { step } = event;
   const work = workOf(state, step);
   const over = (attempt: number, outcome: Attempt['outcome'], error: string | null): Work => ({
@@ -256,7 +274,7 @@ const afterStep = (state: RunState, before: Pool, event: StepEvent, seq: number,
       const started = recordOf(before, step)?.startedAt ?? null;
       const taskId = textIn(event.facts, 'cli_task_id') ?? work.taskId;
       return withWork(
-        taskId === null ? state : { ...state, tasks: put(state.tasks, taskId, step) },
+        taskId === null ? state : { ...state, tasks: put(state.tasks, taskId, { step, attempt: event.attempt }) },
         step,
         {
           ...work,
@@ -270,7 +288,12 @@ const afterStep = (state: RunState, before: Pool, event: StepEvent, seq: number,
       return withWork(state, step, over(event.attempt, 'interrupted', event.because));
     case 'StepFailed': {
       const error = textIn(event.result, 'error') ?? 'no reason was given';
-      const failed = { ...over(event.attempt, 'failed', error), ...resultOf(event.result, work), status: 'failed', error } as const;
+      const failed = {
+        ...over(event.attempt, 'failed', error),
+        ...resultOf(event.result, work),
+        status: 'failed',
+        error,
+      } as const;
       return withWork({ ...state, failed: [...state.failed, step] }, step, failed);
     }
     case 'StepCompleted': {
@@ -280,7 +303,11 @@ const afterStep = (state: RunState, before: Pool, event: StepEvent, seq: number,
         status: 'completed',
         completedAt: at,
       } as const;
-      return withWork(withOutput(state, step, textIn(event.result, 'output'), seq), step, completed);
+      const output = textIn(event.result, 'output');
+      // An output that was put into no file of its own lies in the run's folder.
+      const outputPath =
+        output === null ? completed.outputPath : (completed.outputPath ?? outputPathOf(nameOf(stored), step));
+      return withWork(withOutput(state, step, output, seq), step, { ...completed, outputPath });
     }
     case 'StepSettled':
       return event.as === 'done'
@@ -289,8 +316,13 @@ const afterStep = (state: RunState, before: Pool, event: StepEvent, seq: number,
   }
 };
 
+const nameOf = ({ session }: Circumstance): string => session.slice(session.indexOf(':') + 1);
+
 /** What a result says of a node. */
-const resultOf = (result: JsonObject | undefined, work: Work): Partial<Work> => ({
+const resultOf = (
+  result: JsonObject | undefined,
+  work: Work,
+): Pick<Work, 'outputPath' | 'childSession' | 'artifacts' | 'exitCode'> => ({
   outputPath: textIn(result, 'output_path') ?? work.outputPath,
   childSession: textIn(result, 'child_session') ?? work.childSession,
   artifacts: Array.isArray(result?.['artifacts']) ? result['artifacts'].map(String) : work.artifacts,
@@ -317,7 +349,10 @@ const withOutput = (state: RunState, node: string, output: string | null, seq: n
 const isRead = ({ template }: RunState, node: string, from: number): boolean =>
   template !== null && (template.lastPrevious >= from || (template.lastReaders[node] ?? -1) >= from);
 
-const readersOf = ({ nodes, plan }: Pick<RunState, 'nodes' | 'plan'>): Pick<Template, 'lastPrevious' | 'lastReaders'> => {
+const readersOf = ({
+  nodes,
+  plan,
+}: Pick<RunState, 'nodes' | 'plan'>): Pick<Template, 'lastPrevious' | 'lastReaders'> => {
   const batchOf = new Map(plan.flatMap((batch, at) => batch.nodes.map((id) => [id, at])));
   const lastReaders = new Map<string, number>();
   let lastPrevious = -1;
@@ -335,7 +370,8 @@ const readersOf = ({ nodes, plan }: Pick<RunState, 'nodes' | 'plan'>): Pick<Temp
 const withWork = (state: RunState, node: string, work: Work): RunState => {
   const before = workOf(state, node);
   const { completed, skipped, checkpoints } = state.counts;
-  const plus = (status: Work['status']): number => (work.status === status ? 1 : 0) - (before.status === status ? 1 : 0);
+  const plus = (status: Work['status']): number =>
+    (work.status === status ? 1 : 0) - (before.status === status ? 1 : 0);
   const isHere = state.plan[state.at]?.nodes.includes(node) ?? false;
   const done = Number(isOver(work)) - Number(isOver(before));
   return {

@@ -1,6 +1,13 @@
 import type { Common } from '../../kernel/common.ts';
 import { runningIn } from '../../kernel/steps.ts';
-import { progressLimits, remainingLimit, type KindView, type NextAction, type Progress, type Step } from '../../kernel/view.ts';
+import {
+  progressLimits,
+  remainingLimit,
+  type KindView,
+  type NextAction,
+  type Progress,
+  type Step,
+} from '../../kernel/view.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { truncate } from '../../lib/text.ts';
 import { currentBatch, currentNode, pathNow, statusOf } from './documents.ts';
@@ -156,7 +163,10 @@ const nextOf = (state: RunState, { key, name }: Common): NextAction => {
 export const progressOfRun = (state: RunState, common: Common): Progress => {
   const all = state.plan.flatMap(({ nodes }) => nodes);
   const current = currentNode(state);
-  const from = Math.max(0, Math.min((current === null ? all.length : all.indexOf(current)) - 10, all.length - progressLimits.steps));
+  const from = Math.max(
+    0,
+    Math.min((current === null ? all.length : all.indexOf(current)) - 10, all.length - progressLimits.steps),
+  );
   const steps = all.slice(from, from + progressLimits.steps).flatMap((id): readonly Step[] => {
     const node = nodeOf(state, id);
     if (node === undefined) return [];
