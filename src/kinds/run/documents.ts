@@ -193,10 +193,21 @@ export const mirrorsOf = (state: RunState, common: Common, folder: string): read
                 },
               ],
         ),
-        {
-          path: 'session-state.json',
-          source: common.revision,
-          render: (): string =>
-            printDocument(stateDocument(state, common, folder), { ...archiveKeys(common), ...state.unknown.file }),
-        },
+        ...(isAsTakenOver(state, common)
+          ? []
+          : [
+              {
+                path: 'session-state.json',
+                source: common.revision,
+                render: (): string =>
+                  printDocument(stateDocument(state, common, folder), {
+                    ...archiveKeys(common),
+                    ...state.unknown.file,
+                  }),
+              },
+            ]),
       ];
+
+/** Whether nothing has happened to a run since it was taken over: its files are those of the original, and stay untouched. */
+const isAsTakenOver = (state: RunState, { imported, revision }: Common): boolean =>
+  state.origin !== null && imported?.revision === revision;

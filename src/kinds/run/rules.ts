@@ -17,7 +17,9 @@ type Decided = Result<readonly RunEvent[], Refusal>;
 export const decideRun = (state: RunState, command: RunCommand, { common }: Situation): Decided => {
   const decided = decideAlone(state, command, common);
   if (!decided.ok || decided.value.length === 0) return decided;
-  return ok(withConsequences(state, decided.value, common?.name ?? ''));
+  const events = withConsequences(state, decided.value, common?.name ?? '');
+  // What was taken over is closed as it was there, and not because nothing is left of it.
+  return ok(command.type === 'import' ? events.filter(({ type }) => type !== 'SessionClosed') : events);
 };
 
 const decideAlone = (state: RunState, command: RunCommand, common: Common | undefined): Decided => {
@@ -47,6 +49,8 @@ const decideAlone = (state: RunState, command: RunCommand, common: Common | unde
         ? ok([{ type: 'RunPlanned', ...plan }])
         : refusePlanned(state.template.id === plan.template_id, common);
     }
+    case 'import':
+      return takeOver(state, command, common);
     case 'skip-step':
       return skip(state, command, common);
     case 'decide':
@@ -70,6 +74,18 @@ const refusePlanned = (isSame: boolean, common: Common | undefined): Decided =>
       hint: `stint resume${common === undefined ? '' : ` --session ${common.key}`}`,
     }),
   );
+
+/** A run is taken over as it was left elsewhere, also again, as long as nothing has happened to it here. */
+const takeOver = (
+  state: RunState,
+  { type: _, ...found }: Extract<RunCommand, { readonly type: 'import' }>,
+  common: Common | undefined,
+): Decided => {
+  if (state.origin?.digest === found.digest) return ok([]);
+  const hasMoved = common !== undefined && common.imported?.revision !== common.revision;
+  if (state.template !== null && (state.origin === null || hasMoved)) return refusePlanned(false, common);
+  return ok([{ type: 'RunImported', ...found }]);
+};
 
 const skip = (
   state: RunState,
@@ -164,7 +180,7 @@ const withConsequences = (before: RunState, decided: readonly RunEvent[], name: 
 
 /** What follows next; nothing where somebody is waited for. */
 const followingOf = (state: RunState, name: string): readonly RunEvent[] => {
-  if (state.template === null) return [];
+  if (state.plan.length === 0) return [];
   if (state.at >= state.plan.length) return [{ type: 'SessionClosed', outcome: 'completed' }];
   const [first] = currentNodes(state);
   if (first?.type === 'checkpoint')

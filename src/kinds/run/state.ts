@@ -14,6 +14,7 @@ import { tokenize } from '../../formats/run-state/references.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { emptyMap, put, valueIn, type PersistentMap } from '../../lib/persistent-map.ts';
 import type { Node, RunEvent } from './events.ts';
+import { importRun } from './import.ts';
 import { outputPathOf } from './paths.ts';
 
 /** A run as its events tell it. What is large and never changes (nodes, plan) is shared by all states of it. */
@@ -41,6 +42,8 @@ export interface RunState {
   readonly texts: readonly Text[];
   /** The files that outputs lie in, each with the event that it is made from. */
   readonly outputs: readonly { readonly node: string; readonly source: number }[];
+  /** The file that it was taken from: its digest, and the event; null where it began here. */
+  readonly origin: { readonly digest: string; readonly seq: number } | null;
   /** Keys of an imported file that are not of the format. */
   readonly unknown: { readonly file: JsonObject; readonly nodes: Readonly<Record<string, JsonObject>> };
 }
@@ -83,7 +86,7 @@ export interface Attempt {
   readonly attempt: number;
   readonly outcome: 'completed' | 'failed' | 'interrupted';
   readonly startedAt: string | null;
-  readonly endedAt: string;
+  readonly endedAt: string | null;
   readonly error: string | null;
 }
 
@@ -134,6 +137,7 @@ export const emptyRun: RunState = {
   tasks: emptyMap,
   texts: [],
   outputs: [],
+  origin: null,
   unknown: { file: {}, nodes: {} },
 };
 
@@ -206,10 +210,11 @@ const changed = (state: RunState, event: RunEvent, stored: Circumstance): RunSta
     return afterStep({ ...state, pool: evolveStep(state.pool, event, at) }, state.pool, event, stored);
   switch (event.type) {
     case 'RunPlanned': {
-      const { template_id: id, template_path: path, template_name: name, digest, nodes, plan, context } = event;
-      const planned = { ...emptyRun, nodes, plan, context };
-      return enterBatch({ ...planned, template: { id, path, name, digest: digest ?? null, ...readersOf(planned) } }, 0);
+      const { template_id: id, template_path: path, template_name: name, digest = null, nodes, plan, context } = event;
+      return enterBatch(plannedRun({ id, path, name, digest, nodes, plan, context }), 0);
     }
+    case 'RunImported':
+      return importRun(event, stored);
     case 'NodeSkipped': {
       const work = workOf(state, event.node);
       return withWork(
@@ -258,6 +263,19 @@ const changed = (state: RunState, event: RunEvent, stored: Circumstance): RunSta
       return state;
   }
 };
+
+/** A run before anything of its plan was done. */
+export const plannedRun = ({
+  id,
+  path,
+  name,
+  digest,
+  ...plan
+}: Pick<RunState, 'nodes' | 'plan' | 'context'> & Omit<Template, 'lastPrevious' | 'lastReaders'>): RunState => ({
+  ...emptyRun,
+  ...plan,
+  template: { id, path, name, digest, ...readersOf(plan) },
+});
 
 const afterStep = (state: RunState, before: Pool, event: StepEvent, stored: Circumstance): RunState => {
   const { seq, at } = stored;
@@ -396,7 +414,7 @@ const entered = (state: RunState): RunState => {
   return next;
 };
 
-const enterBatch = (state: RunState, at: number): RunState => {
+export const enterBatch = (state: RunState, at: number): RunState => {
   const moved = { ...state, at };
   const texts = state.texts.filter(({ node }) => isRead(state, node, at));
   return { ...moved, texts, left: currentNodes(moved).filter((node) => !isDone(moved, node)).length };

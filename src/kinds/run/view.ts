@@ -20,7 +20,7 @@ const most = { nodes: 20, characters: 300, values: 50 };
 
 /** What a run says of itself. */
 export const viewOfRun = (state: RunState, common: Common): KindView => {
-  const { plan, template } = state;
+  const { plan } = state;
   const total = state.nodes.length;
   const done = doneIn(state);
   const left = leftIn(state, remainingLimit);
@@ -28,16 +28,16 @@ export const viewOfRun = (state: RunState, common: Common): KindView => {
   const doubtful = state.pool.doubtful.length;
   return {
     position:
-      template === null
+      plan.length === 0
         ? 'without a plan'
         : done === total
           ? `all ${total} nodes done`
           : `${currentNode(state) ?? ''} (batch ${currentBatch(state)}/${plan.length}, ${done}/${total} nodes done)`,
     where: { current_batch: currentBatch(state), current_node: currentNode(state), done, total },
-    fields: template === null ? {} : fieldsOf(state, common),
+    fields: state.template === null ? {} : fieldsOf(state, common),
     remaining: left.map(({ id }) => id),
     missing:
-      template === null
+      plan.length === 0
         ? ['it has no plan']
         : done === total
           ? []
@@ -133,7 +133,7 @@ const nodeToJson = (state: RunState, node: Node, common: Common): JsonObject => 
 
 const nextOf = (state: RunState, { key, name }: Common): NextAction => {
   const session = `--session ${key}`;
-  if (state.template === null)
+  if (state.plan.length === 0)
     return { kind: 'advance', text: 'Give it a plan.', command: `stint run TEMPLATE --name ${name}` };
   const waiting = awaited(state);
   if (waiting !== undefined)
