@@ -30,6 +30,23 @@ export interface Apart {
   readonly named: string | undefined;
   /** Opens a store by its name: a path, the address of a server, or `env:NAME`. It is the verb's to close. */
   readonly open: (name: string, missing: 'make' | 'refuse-named') => Promise<Result<Store, Refusal>>;
+  readonly files: ProjectFiles;
+}
+
+/** Files that people write and verbs read whole, as UTF-8 without its mark. */
+export interface ProjectFiles {
+  /** A file of at most `limit` bytes by its path from the root of the checkout; never one outside, where links lead either. */
+  readonly read: (path: string, limit: number) => Result<string, Unread>;
+  /** The names of the files in a folder of the checkout, sorted with numbers by value; none where there is no such folder. */
+  readonly list: (folder: string) => readonly string[];
+  /** A file that the caller names from where he is, wherever it lies. `path` is that from the root, where it is below it. */
+  readonly readNamed: (path: string, limit: number) => Result<{ readonly path: string; readonly text: string }, Unread>;
+}
+
+/** Why a file was not read: `problem` completes a sentence that begins with its name. */
+export interface Unread {
+  readonly problem: string;
+  readonly isMissing: boolean;
 }
 
 /** The input of a verb: a flat object of texts, whole numbers and switches, each with a description. */

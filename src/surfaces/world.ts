@@ -19,7 +19,7 @@ import type { MountTable } from '../store/sqlite/file-system.ts';
 import { unfinishedRepairs } from '../store/sqlite/unfinished.ts';
 import { roomHint } from '../store/hints.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
-import { files } from './files.ts';
+import { createProjectFiles, files } from './files.ts';
 import { isServerAddress, readSettings, storeNamed } from './settings.ts';
 import { createHost } from './host.ts';
 
@@ -328,13 +328,15 @@ export const runApart = async (
   named: string | undefined,
   run: NonNullable<PreparedCall['apart']>,
 ): Promise<Result<JsonObject, VerbRefusal>> => {
-  const checkout = findCheckout(pathOf(location.cwd));
+  const cwd = pathOf(location.cwd);
+  const checkout = findCheckout(cwd);
   if (!checkout.ok) return err({ refusal: refuseFolder(checkout.error) });
+  const { root } = checkout.value;
   const open: Apart['open'] = async (store, missing) => {
     const opened = await openWorkplace({ ...location, store }, missing);
     return opened.ok ? ok(opened.value.store) : opened;
   };
-  return failing(async () => run({ root: checkout.value.root, named, open }));
+  return failing(async () => run({ root, named, open, files: createProjectFiles(root, cwd) }));
 };
 
 /** Damage that only the mirrors meet does not undo what the verb did. */
