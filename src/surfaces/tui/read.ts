@@ -1,4 +1,5 @@
 import { resolve } from '../../kernel/address.ts';
+import { loadKind } from '../../kernel/kinds.ts';
 import type { SessionRow } from '../../kernel/ports.ts';
 import { progressToJson } from '../../kernel/progress.ts';
 import { surroundingsOf } from '../../kernel/query.ts';
@@ -41,7 +42,7 @@ const meantRows = async (world: World, given: string | undefined): Promise<Resul
 };
 
 const readOne = async (world: World, { key, name, kind: kindName }: SessionRow): Promise<JsonObject | undefined> => {
-  const kind = world.kinds.get(kindName);
+  const kind = await loadKind(world.kinds, kindName);
   const found = await world.store.read(key);
   if (found === undefined) return undefined;
   const surroundings = await surroundingsOf(world, found);
