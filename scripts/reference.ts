@@ -3,7 +3,7 @@
  * What no value says (which variables the sources read) is read off the sources, and the pages fail to be made where the
  * two do not agree.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { textAt } from '../src/kernel/answer.ts';
 import { kernelEvent, kernelEvents, isLifecycle, type NewEvent, type StoredEvent } from '../src/kernel/event.ts';
@@ -42,7 +42,8 @@ const root = dirname(import.meta.dirname);
 /** The verbs that only one kind has, by its name: the registry holds them in one list. */
 const verbsByKind = new Map<string, readonly Verb[]>();
 for (const { name } of kinds) {
-  const { verbs }: { readonly verbs: readonly Verb[] } = await import(`../src/kinds/${name}/index.ts`);
+  const file = existsSync(join(root, 'src/kinds', name, 'verbs.ts')) ? 'verbs' : 'index';
+  const { verbs }: { readonly verbs: readonly Verb[] } = await import(`../src/kinds/${name}/${file}.ts`);
   verbsByKind.set(name, verbs);
 }
 

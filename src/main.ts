@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { fstatSync } from 'node:fs';
-import { kinds, kindVerbs } from './kinds/registry.gen.ts';
+import { kinds, kindVerbs } from './kinds/everyday.gen.ts';
 import { OutputFailure } from './surfaces/cli/output.ts';
 import { runCommandLine } from './surfaces/cli/run.ts';
 import { userName } from './surfaces/world.ts';

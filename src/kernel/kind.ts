@@ -40,6 +40,8 @@ export interface KindDefinition<
 > {
   readonly name: string;
   readonly summary: string;
+  /** Loaded with the program; others when a session of that kind is first met. Read off the sources by `npm run gen`. */
+  readonly everyday?: true;
   /** Raised whenever the shape of the state changes: older snapshots are then replayed. */
   readonly stateVersion: number;
   /** What may be asked. `begin` opens, `continue` goes on after a close; both must be there. */
@@ -243,41 +245,10 @@ const eventToDecided = (
   return { type, v: versions[type] ?? 1, data, ...(typeof happened === 'string' ? { happened } : {}) };
 };
 
-/** A kind that this program does not know: its sessions are shown as far as the kernel goes, and not written. */
-export const unknownKind = (name: string): Kind =>
-  defineKind({
-    name,
-    summary: 'a kind that this program does not know',
-    stateVersion: 0,
-    commands: v.never(),
-    events: v.never(),
-    eventVersions: {},
-    initial: null,
-    evolve: (state) => state,
-    decide: () => ok([]),
-    view: () => ({
-      position: '?',
-      where: {},
-      fields: {},
-      remaining: [],
-      missing: ['what its kind demands is not known to this program'],
-      next: { kind: 'none', text: 'Use the newer stint that wrote it.', command: null },
-      evidence: [],
-    }),
-    progress: () => noProgress,
-    folder: (session) => session,
-    mirrors: () => [],
-    examples: [],
-  });
-
-/** The kinds of this program, by name. */
-export type Kinds = ReadonlyMap<string, Kind>;
-
-/** The folder of a session, whatever kind it is of; empty where that is not known. */
-export const folderIn = (
-  kinds: Kinds,
-  session: { readonly kind: string; readonly name: string; readonly archivedAt: string | null },
-): string => {
-  const kind = kinds.get(session.kind);
-  return kind === undefined ? '' : folderOf(kind, session);
-};
+/** The kinds of this program, by name. A map of kinds is one where all are loaded; `kinds.ts` makes those that load some. */
+export interface Kinds {
+  readonly has: (name: string) => boolean;
+  readonly keys: () => Iterable<string>;
+  /** Undefined for a kind that nobody knows. Throws `NotLoaded` for one that is not there yet, which is no other answer. */
+  readonly get: (name: string) => Kind | undefined;
+}

@@ -4,7 +4,8 @@ import { isJsonObject } from '../lib/json.ts';
 import { parseJson } from '../lib/json-text.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { abandonedIn, type Abandoned } from './abandoned.ts';
-import { folderIn, type KindCommand, type RunningStep } from './kind.ts';
+import type { KindCommand, RunningStep } from './kind.ts';
+import { folderIn } from './kinds.ts';
 import type { SessionRow } from './ports.ts';
 import type { Refusal } from './refusal.ts';
 import type { OpenedSession, Session } from './session.ts';
@@ -20,14 +21,6 @@ const largestResult = 16 * 1024 * 1024;
 
 /** Where whoever works on an attempt may leave its result, in case nobody is there to take it; in the session's own folder. */
 export const resultFile = (step: string, attempt: number): string => `artifacts/${step}.attempt-${attempt}.result.json`;
-
-/** The same from the checkout's root. */
-export const resultPath = (
-  { kinds }: Pick<World, 'kinds'>,
-  session: Parameters<typeof folderIn>[1],
-  step: string,
-  attempt: number,
-): string => `${folderIn(kinds, session)}/${resultFile(step, attempt)}`;
 
 /** A result that was left in a file by whoever had the token of the attempt. */
 export interface LeftResult {
@@ -48,9 +41,10 @@ export const findResults = async (
   const results: LeftResult[] = [];
   const notes: string[] = [];
   const home = world.places.homeOf(row);
+  const folder = await folderIn(world.kinds, row);
   if (home.isElsewhere === true) return { results, notes };
   for (const { id, attempt, claim } of seen.folded.steps?.running() ?? []) {
-    const path = resultPath(world, row, id, attempt);
+    const path = `${folder}/${resultFile(id, attempt)}`;
     const text = world.files.exists(`${home.root}/${path}`)
       ? world.files.read(`${home.root}/${path}`, largestResult)
       : undefined;

@@ -7,13 +7,14 @@ import { findAbandoned } from './abandoned.ts';
 import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
 import type { KindCommand, ReadyStep, RunningStep } from './kind.ts';
+import { folderIn } from './kinds.ts';
 import { holderOf, isSameHolder, observeSign, standingOfClaim, type Claim, type Renewal } from './lease.ts';
 import { claimOf, claimToData, lengthOf, nextToken, renewalOf, type ClaimWish } from './lease-rules.ts';
 import { decideResume } from './lifecycle-rules.ts';
 import { decideCommand, decideOpened, refusePaused } from './lifecycle.ts';
 import type { Beside, SessionRow } from './ports.ts';
 import type { Host } from './process.ts';
-import { findResults, recover, resultPath, type Recovered } from './recovery.ts';
+import { findResults, recover, resultFile, type Recovered } from './recovery.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { appendEvents, viewOfSession, type OpenedSession, type Session } from './session.ts';
 import { nextActionOf, surroundingsOf } from './query.ts';
@@ -46,6 +47,7 @@ export const orderHandOut = async (
   const seen = await store.load(key);
   const holder = holderOf(world, place.value);
   const left = seen === undefined ? { results: [], notes: [] } : await findResults(world, row, seen);
+  const folder = await folderIn(world.kinds, row);
   let handed: readonly Handed[] = [];
   let recovered: Recovered = { adopted: [], interrupted: [], running: [] };
   return ok({
@@ -85,7 +87,7 @@ export const orderHandOut = async (
           ...stepToJson(step),
           token: claim.token,
           expires_at: claim.expiresAt,
-          result_path: resultPath(world, after.common, step.id, step.attempt),
+          result_path: `${folder}/${resultFile(step.id, step.attempt)}`,
         })),
         ...restOf(after),
         ...recoveredToJson(recovered),

@@ -16,6 +16,8 @@ export interface World {
   readonly caller: Caller;
   readonly places: Places;
   readonly files: Files;
+  /** What people have written into the project. */
+  readonly project: ProjectFiles;
   readonly host: Host;
   readonly care: Care;
   /** Whether the session that is resolved is to be written. */

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Kinds } from '../kernel/kind.ts';
+import { loadKind } from '../kernel/kinds.ts';
 import type { MirrorRecord, Places, Store } from '../kernel/ports.ts';
 import { createFileAtomic, errnoCode, makeFolders, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
@@ -117,7 +118,7 @@ const pathOf = async ({ store, places }: MirrorWorld, record: MirrorRecord): Pro
 /** The session's own folder; the folder that holds all of them keeps itself out of git when it is made here. */
 const makeFolder = async ({ store, kinds, places }: MirrorWorld, session: string): Promise<readonly string[]> => {
   const [kindName = '', name = ''] = session.split(':');
-  const path = kinds.get(kindName)?.folder(name);
+  const path = (await loadKind(kinds, kindName))?.folder(name);
   // Mostly the session is from here and its folder is there.
   if (path === undefined || existsSync(`${places.here.root}/${path}`)) return [];
   const read = await store.read(session);

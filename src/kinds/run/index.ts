@@ -1,6 +1,5 @@
 import { defineKind, type Kind } from '../../kernel/kind.ts';
 import { doubtfulIn, runningIn } from '../../kernel/steps.ts';
-import type { Verb } from '../../kernel/verb.ts';
 import { valueIn } from '../../lib/persistent-map.ts';
 import { mirrorsOf } from './documents.ts';
 import { commandSchema, eventSchema, eventVersions, type RunCommand, type RunEvent } from './events.ts';
@@ -38,5 +37,3 @@ export const kind: Kind = defineKind<RunState, RunCommand, RunEvent>({
       : [{ label: 'template', path: template.path, digest: template.digest }],
   examples,
 });
-
-export const verbs: readonly Verb[] = [];

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { objectsAt, table, textAt, textsAt } from '../../kernel/answer.ts';
 import { defineVerb } from '../../kernel/verb.ts';
 import { ok } from '../../lib/result.ts';
-import { countText } from './templates.ts';
+import { countText, listProject } from './templates.ts';
 
 export const templateList = defineVerb({
   name: 'template list',
@@ -13,15 +13,7 @@ Templates are not validated here (template validate).`,
   examples: ['stint template list', 'stint template list --json'],
   input: v.strictObject({}),
   does: {
-    apart: async ({ files }) => {
-      const { listTemplates } = await import('../../formats/run-state/lookup.ts');
-      const { templates, unreadable, remarks } = listTemplates(files);
-      return ok({
-        templates: templates.map(({ isIndexed, ...template }) => ({ ...template, indexed: isIndexed })),
-        unreadable: unreadable.map(({ path, problem }) => ({ path, problem })),
-        ...(remarks.length === 0 ? {} : { notes: remarks }),
-      });
-    },
+    apart: async ({ files }) => ok(await listProject(files)),
   },
   text: (answer) => {
     const templates = objectsAt(answer, 'templates');

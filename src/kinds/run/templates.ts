@@ -2,6 +2,7 @@ import type { FoundTemplate } from '../../formats/run-state/lookup.ts';
 import type { Fault, Template } from '../../formats/run-state/template.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { ProjectFiles } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
 import { ok, type Result } from '../../lib/result.ts';
 
 /** What the verbs about templates share. Templates are read by what is loaded with the first of them. */
@@ -63,3 +64,14 @@ const commandOf = (verb: string, name: string): string => `stint ${verb} ${shell
 
 const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The templates of a project, as they are listed. */
+export const listProject = async (files: ProjectFiles): Promise<JsonObject> => {
+  const { listTemplates } = await import('../../formats/run-state/lookup.ts');
+  const { templates, unreadable, remarks } = listTemplates(files);
+  return {
+    templates: templates.map(({ isIndexed, ...template }) => ({ ...template, indexed: isIndexed })),
+    unreadable: unreadable.map(({ path, problem }) => ({ path, problem })),
+    ...(remarks.length === 0 ? {} : { notes: remarks }),
+  };
+};

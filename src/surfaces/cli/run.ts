@@ -1,5 +1,6 @@
 import { objectsAt, textAt } from '../../kernel/answer.ts';
 import type { Kind } from '../../kernel/kind.ts';
+import type { LazyKind } from '../../kernel/kinds.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { PreparedCall, Verb, VerbRefusal } from '../../kernel/verb.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
@@ -30,7 +31,7 @@ export interface Surroundings {
   readonly verbs: readonly Verb[];
   /** All verbs, where not all are at hand. */
   readonly more?: () => Promise<readonly Verb[]>;
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly (Kind | LazyKind)[];
   readonly version: string;
   readonly now: () => string;
   /** Who acts, where nobody says so. */
@@ -151,7 +152,7 @@ const runLine = async (
   const left =
     opened.ok || !readsRemains(verb, call.value, opened.error)
       ? opened
-      : (await import('../care.ts')).openRemains(location, opened.error);
+      : await (await import('../care.ts')).openRemains(location, opened.error);
   // Where nothing is left there is nothing to read: only who looks after the store goes on.
   const isEmpty = left.ok && left.value.damage?.sessions.length === 0 && call.value.access === 'reads';
   const workplace = isEmpty ? opened : left;
