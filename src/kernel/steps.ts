@@ -61,14 +61,14 @@ const claimed = {
   expires_at: text,
   sign: v.optional(fields),
 };
-const facts = v.optional(v.record(v.string(), v.any()));
-const result = { result: facts, digest: v.optional(text) };
+const said = v.optional(v.record(v.string(), v.any()));
+const result = { result: said, digest: v.optional(text) };
 const ended = { step: text, attempt: count, token: count, ...result };
 
 /** What the kernel, and verbs about steps, ask of a kind that hands out steps. */
 export const stepCommands = [
   v.strictObject({ type: v.literal('claim-step'), ...claimed }),
-  v.strictObject({ type: v.literal('start-step'), step: text, attempt: count, sign: v.optional(fields), facts }),
+  v.strictObject({ type: v.literal('start-step'), step: text, attempt: count, sign: v.optional(fields), facts: said }),
   v.strictObject({ type: v.literal('interrupt-step'), step: text, attempt: count, because: text }),
   v.strictObject({
     type: v.literal('end-step'),
@@ -84,14 +84,14 @@ export const stepCommands = [
     step: text,
     as: v.picklist(['again', 'done']),
     reason: text,
-    result: facts,
+    result: said,
   }),
 ] as const;
 
 /** What can happen to a step. */
 export const stepEvents = [
   v.strictObject({ type: v.literal('StepClaimed'), ...claimed }),
-  v.strictObject({ type: v.literal('StepStarted'), step: text, attempt: count, sign: v.optional(fields), facts }),
+  v.strictObject({ type: v.literal('StepStarted'), step: text, attempt: count, sign: v.optional(fields), facts: said }),
   v.strictObject({
     type: v.literal('StepInterrupted'),
     step: text,
@@ -107,7 +107,7 @@ export const stepEvents = [
     step: text,
     as: v.picklist(['again', 'done']),
     reason: text,
-    result: facts,
+    result: said,
   }),
 ] as const;
 
@@ -259,7 +259,7 @@ export const evolveStep = (pool: Pool, event: StepEvent, at: string): Pool => {
       return change({
         ...record,
         startedAt: record.startedAt ?? at,
-        facts: event.facts === undefined ? record.facts : event.facts,
+        facts: event.facts ?? record.facts,
         claim: event.sign === undefined || record.claim === null ? record.claim : { ...record.claim, sign: event.sign },
       });
     case 'StepInterrupted':
@@ -331,10 +331,10 @@ export const keepingResult = (
   refusal: Refusal,
   given: Extract<StepCommand, { readonly type: 'end-step' }>,
 ): Refusal => {
-  const { type: _, ...said } = given;
+  const { type: _, ...rest } = given;
   return {
     ...refusal,
-    record: [kernelEvent('ResultRefused', withoutUndefined({ ...said, because: refusal.message }))],
+    record: [kernelEvent('ResultRefused', withoutUndefined({ ...rest, because: refusal.message }))],
   };
 };
 

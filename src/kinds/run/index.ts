@@ -6,7 +6,8 @@ import { commandSchema, eventSchema, eventVersions, type RunCommand, type RunEve
 import { examples } from './examples.ts';
 import { folderOfRun } from './paths.ts';
 import { decideRun, readyNodes } from './rules.ts';
-import { emptyRun, evolveRun, type RunState } from './state.ts';
+import { emptyRun, type RunState } from './state.ts';
+import { evolveRun } from './evolve.ts';
 import { progressOfRun, viewOfRun } from './view.ts';
 
 /** A workflow that is done node by node: those of a template, in the order of their dependencies. */

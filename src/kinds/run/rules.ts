@@ -9,7 +9,8 @@ import { nearest } from '../../lib/text.ts';
 import { nodeStatesOf, sameTime } from './documents.ts';
 import type { Node, RunCommand, RunEvent } from './events.ts';
 import { snapshotPathOf } from './paths.ts';
-import { awaited, checkpointOf, currentNodes, evolveRun, nodeOf, workOf, type RunState } from './state.ts';
+import { awaited, checkpointOf, currentNodes, nodeOf, workOf, type RunState } from './state.ts';
+import { evolveRun } from './evolve.ts';
 
 type Decided = Result<readonly RunEvent[], Refusal>;
 
@@ -78,10 +79,12 @@ const refusePlanned = (isSame: boolean, common: Common | undefined): Decided =>
 /** A run is taken over as it was left elsewhere, also again, as long as nothing has happened to it here. */
 const takeOver = (
   state: RunState,
-  { type: _, ...found }: Extract<RunCommand, { readonly type: 'import' }>,
+  command: Extract<RunCommand, { readonly type: 'import' }>,
   common: Common | undefined,
 ): Decided => {
+  const { type: _, ...found } = command;
   if (state.origin?.digest === found.digest) return ok([]);
+  if (common?.status === 'closed') return err(refuseClosed(common));
   const hasMoved = common !== undefined && common.imported?.revision !== common.revision;
   if (state.template !== null && (state.origin === null || hasMoved)) return refusePlanned(false, common);
   return ok([{ type: 'RunImported', ...found }]);

@@ -43,12 +43,10 @@ const work = (id: string, more: Partial<Node> = {}): Node => ({
 const checkpoint = (id: string, auto_continue: boolean): Node =>
   work(id, { type: 'checkpoint', executor: null, args: '', auto_continue });
 
+const sample = { goal: 'g' } as const;
+
 /** A run of these nodes, each row of ids a batch. */
-const runOf = (
-  nodes: readonly Node[],
-  rows: readonly (readonly string[])[],
-  context: JsonObject = { goal: 'g' },
-): Run => {
+const runOf = (nodes: readonly Node[], rows: readonly (readonly string[])[], context: JsonObject = sample): Run => {
   let session = absentSession(kind, 'run:r');
   const events: StoredEvent[] = [];
   const append = (decided: readonly DecidedEvent[]): readonly string[] => {
@@ -549,23 +547,23 @@ test('whatever is asked in whatever order: no node completes twice, and nothing 
         }
         const done = new Set<string>();
         for (const { type, data } of run.events()) {
-          const step_ = String(data['step'] ?? data['node'] ?? '');
+          const node = String(data['step'] ?? data['node'] ?? '');
           const ends =
             type === 'StepCompleted' || type === 'NodeSkipped' || (type === 'StepSettled' && data['as'] === 'done');
           if (ends) {
-            assert.ok(!done.has(step_), `${step_} is done twice`);
-            done.add(step_);
+            assert.ok(!done.has(node), `${node} is done twice`);
+            done.add(node);
           }
           if (type === 'StepClaimed') {
-            assert.ok(!done.has(step_), `${step_} is handed out though it is done`);
+            assert.ok(!done.has(node), `${node} is handed out though it is done`);
             const before = rows
               .slice(
                 0,
-                rows.findIndex((row) => row.includes(step_)),
+                rows.findIndex((row) => row.includes(node)),
               )
               .flat();
             for (const other of before.filter((one) => one !== 'CP'))
-              assert.ok(done.has(other), `${step_} did not wait for ${other}`);
+              assert.ok(done.has(other), `${node} did not wait for ${other}`);
           }
         }
         const { common } = run.session();

@@ -171,8 +171,8 @@ export const progressOfRun = (state: RunState, common: Common): Progress => {
     const node = nodeOf(state, id);
     if (node === undefined) return [];
     const isSkipped = node.type !== 'checkpoint' && workOf(state, id).status === 'skipped';
-    const state_ = isSkipped ? 'skipped' : isDone(state, node) ? 'done' : id === current ? 'current' : 'pending';
-    return [{ name: id, label: node.name === '' ? id : node.name, state: state_, evidence: [] }];
+    const progress = isSkipped ? 'skipped' : isDone(state, node) ? 'done' : id === current ? 'current' : 'pending';
+    return [{ name: id, label: node.name === '' ? id : node.name, state: progress, evidence: [] }];
   });
   return {
     steps,
