@@ -78,7 +78,7 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
   read: (path, limit) => {
     const real = confine(root, path);
     return real === undefined
-      ? err({ problem: 'is not read: it leads out of the project', isMissing: false })
+      ? err({ problem: 'is not read: it leads out of the project, or nowhere', isMissing: false })
       : readWhole(real, limit);
   },
   list: (folder) => {
