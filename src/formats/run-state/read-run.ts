@@ -169,11 +169,16 @@ const damageAt = (text: string, fault: string, place: TextPlace | undefined): st
   if (text.startsWith('```')) return 'It is wrapped in a fence of Markdown.';
   if (/^(?:<{7}|={7}|>{7})/.test(lines[place.line - 1] ?? '')) return 'It holds the marks of a merge conflict.';
   if (text[offset] === '\0') return 'It holds NUL bytes, as a write leaves them that a crash cut off.';
-  // Nothing but blanks, an open string or an open word is left.
-  if (/^(?:\s*|"(?:[^"\\\n]|\\.)*\\?|[\w.+-]*)$/.test(text.slice(offset)))
-    return 'It ends in the middle, as a write that was cut off.';
+  if (isCutOff(text.slice(offset))) return 'It ends in the middle, as a write that was cut off.';
   if ('value' in readJson(text.slice(0, offset))) return 'It goes on behind the end of its document.';
   return 'It is not JSON.';
+};
+
+/** Whether what is left of a text is blanks, a word or number that may have been longer, or a string that is not closed. */
+const isCutOff = (rest: string): boolean => {
+  if (rest.trim() === '' || (rest.length <= 40 && /^[\w.+-]+\s*$/.test(rest))) return true;
+  const inside = rest.startsWith('"') ? rest.slice(1).replaceAll(/\\[^]/g, '') : '"';
+  return !inside.includes('"') && !inside.trimEnd().includes('\n');
 };
 
 /** What can still be read of it says what it was. */
@@ -316,7 +321,7 @@ const runStatusOf = (
   const said =
     value === undefined
       ? 'is missing'
-      : typeof value === 'string' && /^\w+(?:\s*\|\s*\w+)+$/.test(value)
+      : typeof value === 'string' && value.length < 200 && /^\w+(?:\s*\|\s*\w+)+$/.test(value)
         ? 'is the list of all statuses and not one of them'
         : `is ${shown(value)}, which is no status`;
   reading.tell('$.status', `${said}: by the states of its nodes the run is ${status}`);

@@ -17,7 +17,12 @@ export type ReadTime = { readonly at: string; readonly remarks: readonly string[
  * is the local time of whoever reads, which is told: the writers worked on the same machine more often than in UTC.
  */
 export const readTime = (value: Json, clock: Clock): ReadTime => {
-  const read = typeof value === 'number' ? ofNumber(value) : typeof value === 'string' ? ofText(value, clock) : noTime;
+  const read =
+    typeof value === 'number'
+      ? ofNumber(value)
+      : typeof value === 'string' && value.length < 100
+        ? ofText(value, clock)
+        : noTime;
   if ('fault' in read || Date.parse(read.at) <= Date.parse(clock.now)) return read;
   return { at: read.at, remarks: [...read.remarks, 'lies in the future'] };
 };
