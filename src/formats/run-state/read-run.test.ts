@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { nameProblem } from '../../lib/name.ts';
 import { nodeStatuses, printDocument, runStatuses, type RunDocument } from './document.ts';
+import { printRun } from './print-run.ts';
 import { largestRunFile, readRunFile, readSnapshotFile, type Found, type FoundRun } from './read-run.ts';
 import { standingOf, type Standing } from './standing.ts';
 import type { Clock } from './times.ts';
@@ -180,6 +181,11 @@ test('what is not JSON is told with line and column, and what it was', () => {
     const known = damaged.includes('session_id') ? ` What can be read of it is of the run ${id}.` : '';
     assert.deepEqual(found, { what: 'damaged', problem: `${problem}${known}`, line, column });
   }
+  assert.equal(
+    JSON.stringify(find(text.slice(0, 25))).includes('of the run'),
+    false,
+    'an id that may be cut off is not told',
+  );
   assert.match(JSON.stringify(find(`\`\`\`json\n${text}`)), /fence of Markdown/);
   assert.match(JSON.stringify(find('{"session_id": "WFS-a", "lines": 9,166}')), /a workflow session of tasks/);
   assert.match(JSON.stringify(find(text.replaceAll(/(?<=.)/gs, '\0'))), /UTF-16/);
@@ -312,7 +318,7 @@ test('keys that are not of the format are kept: of the file, of nodes and of bat
   assert.deepEqual(run.unknown, { schema_version: '3.1', x_team: { lead: 'ana', rota: [1, 2] } });
   assert.deepEqual(run.unknownOfNodes, { 'N-003': { x_cost: 1.25 } });
   assert.deepEqual(run.unknownOfBatches, { 1: { x_note: 'hot' } });
-  assert.deepEqual(JSON.parse(printDocument(run.document, run.unknown)).x_team.rota, [1, 2]);
+  assert.deepEqual(runIn(printRun(run)), run, 'they survive being printed');
 });
 
 test('a node without a state is pending, a state without a node is kept, and both are told', () => {
@@ -666,9 +672,13 @@ const check = (found: Found): void => {
   for (const problem of problems) assert.match(problem, /^\$[^\n]*\.$/);
   assert.ok(JSON.stringify(found).isWellFormed());
   standingOf(found.run);
-  const again = readRunFile(printDocument(document, found.run.unknown), place, clock);
+  const again = readRunFile(printRun(found.run), place, clock);
   assert.ok(again.what === 'run');
-  assert.deepEqual(again.run.document, document, 'what is printed is read as the same');
+  assert.deepEqual(
+    { ...again.run, problems },
+    found.run,
+    'what is printed is read as the same, with everything that is not of the format',
+  );
 };
 
 test('a file that is cut off anywhere is damaged, with a place and no throw', () => {

@@ -186,7 +186,9 @@ const guessOf = (text: string): string => {
   const guess = guessJson(text);
   if (guess === undefined || !isJsonObject(guess)) return '';
   const id = member(guess, 'session_id');
-  if (isRunId(id) && readId(id).ok) return `What can be read of it is of the run ${id}.`;
+  // An id that stands at the very end may be cut off itself.
+  if (isRunId(id) && readId(id).ok && Object.keys(guess).at(-1) !== 'session_id')
+    return `What can be read of it is of the run ${id}.`;
   const known = neighbourOf(guess);
   return known === undefined ? '' : `What can be read of it is ${known.is}.`;
 };

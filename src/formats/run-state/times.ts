@@ -50,7 +50,7 @@ const ofText = (text: string, clock: Clock): ReadTime => {
   if (Number.isNaN(moment) || new Date(moment).toISOString() !== written)
     return { fault: 'is no time of the calendar' };
   const offset = zone === undefined ? clock.offsetAt(local) : offsetOf(zone);
-  const utc = offset === undefined || !Number.isFinite(offset) ? '' : utcOf(moment - offset * 60_000);
+  const utc = offset === undefined || !(Math.abs(offset) < 24 * 60) ? '' : utcOf(moment - offset * 60_000);
   if (!/^\d{4}-/.test(utc)) return { fault: 'is no time of the calendar' };
   const remarks = [
     ...(minute === undefined ? ['has no time of day and was taken as midnight'] : []),

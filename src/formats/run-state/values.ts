@@ -15,12 +15,12 @@ export interface Reading {
   readonly clock: Clock;
   /** Tells of the value at a JSON path; `what` is the rest of a sentence that begins with the path. */
   readonly tell: (path: string, what: string) => void;
-  /** What was told so far, at most `mostProblems` sentences and one that counts the others. */
+  /** What was told so far, at most 200 sentences and one that counts the others. */
   readonly problems: () => readonly string[];
 }
 
 /** Most sentences that are told of one file. */
-export const mostProblems = 200;
+const mostProblems = 200;
 
 export const startReading = (clock: Clock): Reading => {
   const told: string[] = [];
