@@ -74,13 +74,13 @@ test('the texts of a list are cleaned where they alone are in need of it, and st
 
 test('a list belongs to its request: other texts, or another order, are a conflict', async (t) => {
   const stint = await begun(t);
-  const record = async (more: readonly string[]) =>
+  const recordOnce = async (more: readonly string[]) =>
     stint.run('record', { text: 'x', more: [...more] }, { payload: {}, requestId: 'once' });
-  assert.ok((await record(['a', 'b'])).ok);
-  const again = await record(['a', 'b']);
+  assert.ok((await recordOnce(['a', 'b'])).ok);
+  const again = await recordOnce(['a', 'b']);
   assert.ok(again.ok && again.value['replayed'] === true);
   for (const more of [['b', 'a'], ['a'], ['a', 'b', 'b'], ['a b']]) {
-    const other = await record(more);
+    const other = await recordOnce(more);
     assert.ok(!other.ok && other.error.refusal.code === 'conflict');
   }
 });

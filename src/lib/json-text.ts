@@ -31,23 +31,64 @@ export const parseJson = (text: string): { readonly value: Json } | { readonly f
 /** What is wrong with a text that should be JSON. */
 export type JsonFault =
   | { readonly what: 'syntax'; readonly offset: number }
-  | { readonly what: 'repeated key'; readonly offset: number }
+  | RepeatedKey
   /** Completes a sentence; it is no single place. */
   | { readonly what: 'shape'; readonly problem: string };
+
+interface RepeatedKey {
+  readonly what: 'repeated key';
+  readonly offset: number;
+}
 
 /** The same with every fault as data: of the syntax the first one only, since the others follow from it. */
 export const parseJsonFully = (
   text: string,
 ): { readonly value: Json } | { readonly faults: readonly [JsonFault, ...JsonFault[]] } => {
+  const taken = take(text);
+  if ('fault' in taken) return { faults: [taken.fault] };
+  const [first, ...others] = taken.repeated;
+  return first === undefined ? { value: taken.value } : { faults: [first, ...others] };
+};
+
+/** The same for a file that is taken as far as it goes: a key that stands twice in an object is told, and the last one counts. */
+export const readJson = (
+  text: string,
+):
+  | { readonly value: Json; readonly repeated: Place | undefined }
+  | { readonly fault: string; readonly place: Place | undefined } => {
+  const taken = take(text);
+  if ('value' in taken) {
+    const [first] = taken.repeated;
+    return { value: taken.value, repeated: first && placesIn(text)(first.offset) };
+  }
+  const { fault } = taken;
+  return fault.what === 'shape'
+    ? { fault: fault.problem, place: undefined }
+    : { fault: 'is not JSON', place: placesIn(text)(fault.offset) };
+};
+
+/** What can be made of a text that is not JSON: good for saying what it was, never for taking it as that. */
+export const guessJson = (text: string): Json | undefined => {
+  try {
+    const value: unknown = parse(text, [], { disallowComments: true, allowTrailingComma: false });
+    return value as Json | undefined;
+  } catch {
+    // Nested so deep that it cannot be followed.
+    return undefined;
+  }
+};
+
+/** A value as the engine takes it, with the keys that stand again; or what keeps it from being taken. */
+const take = (
+  text: string,
+): { readonly value: Json; readonly repeated: readonly RepeatedKey[] } | { readonly fault: JsonFault } => {
   try {
     const value: Json = JSON.parse(text);
     const problem = shapeFault(value);
-    if (problem !== undefined) return { faults: [{ what: 'shape', problem }] };
-    const [first, ...others] = repeatedKeys(text);
-    return first === undefined ? { value } : { faults: [first, ...others] };
+    return problem === undefined ? { value, repeated: repeatedKeys(text) } : { fault: { what: 'shape', problem } };
   } catch {
     // The engine's own message seldom says where.
-    return { faults: [{ what: 'syntax', offset: faultOffset(text) }] };
+    return { fault: { what: 'syntax', offset: faultOffset(text) } };
   }
 };
 
@@ -70,9 +111,9 @@ const shapeFault = (value: Json): string | undefined => {
 };
 
 /** Where a key stands again in its object: the engine would silently keep the last one. */
-const repeatedKeys = (text: string): readonly JsonFault[] => {
+const repeatedKeys = (text: string): readonly RepeatedKey[] => {
   const open: Set<string>[] = [];
-  const found: JsonFault[] = [];
+  const found: RepeatedKey[] = [];
   visit(text, {
     onObjectBegin: () => void open.push(new Set()),
     onObjectEnd: () => void open.pop(),
