@@ -6,10 +6,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { textAt } from '../src/kernel/answer.ts';
-import { kernelEvents, isLifecycle, type NewEvent, type StoredEvent } from '../src/kernel/event.ts';
+import { kernelEvent, kernelEvents, isLifecycle, type NewEvent, type StoredEvent } from '../src/kernel/event.ts';
 import type { Kind, KindCommand } from '../src/kernel/kind.ts';
 import type { LeaseFacts } from '../src/kernel/lease.ts';
 import { decideClaim, decideRelease, ttl } from '../src/kernel/lease-rules.ts';
+import { decideArchive, decidePause, decideResume, decideUnarchive } from '../src/kernel/lifecycle-rules.ts';
 import { decideBegin, decideCommand, decideFinish, decideNote, decideSalvaged } from '../src/kernel/lifecycle.ts';
 import { decideImport } from '../src/kernel/history.ts';
 import { decideBind, decideEnd, decideStart, type ProcessStart } from '../src/kernel/process-rules.ts';
@@ -25,7 +26,7 @@ import {
 import type { Evidence } from '../src/kernel/view.ts';
 import type { Verb } from '../src/kernel/verb.ts';
 import { kinds } from '../src/kinds/registry.gen.ts';
-import type { Result } from '../src/lib/result.ts';
+import { ok, type Result } from '../src/lib/result.ts';
 import { migrations, schemaVersion } from '../src/store/migrations.ts';
 import {
   migrations as serverMigrations,
@@ -401,10 +402,23 @@ const showOthers = (kind: Kind): void => {
   append(bound, decideEnd(process, [], { outcome: 'crashed', exitCode: 137, note: 'out of memory' }));
   append(bound, decideEnd(process, [], { outcome: 'done', exitCode: null, note: null }));
   showLeases(bound);
+  showPauses(begun);
+  // Its data is of the kind that refuses; none does so far.
+  append(begun, ok([kernelEvent('ResultRefused', {})]));
   append(bound, decideSalvaged(bound, 'events from 9 on were lost'));
   const from = { source: 'ocr', taken: 1, branch: 'main', worktree: 'main' };
   append(bound, decideImport(bound, [], { ...from, problems: [], files: [] }));
   append(bound, decideImport(bound, [], { ...from, problems: ['a problem'], files: ['final.md'] }));
+};
+
+/** A session that is paused for a reason and for none, ended, put away and taken out again. */
+const showPauses = (session: OpenedSession): void => {
+  append(session, decidePause(session, null));
+  const paused = append(session, decidePause(session, 'reason'));
+  const closed = append(paused, decideFinish(paused, { abort: true, reason: 'shown' }));
+  append(paused, decideResume(paused));
+  const archived = append(closed, decideArchive(closed, 'archive', false));
+  append(archived, decideUnarchive(archived, 'sessions', false));
 };
 
 /** A lease that is claimed, by others as well, and given back. */

@@ -386,8 +386,11 @@ test('the guide for scripts names every value to branch on', () => {
     advance: true,
     claim: true,
     complete: true,
+    decide: true,
     finish: true,
     reopen: true,
+    resume: true,
+    settle: true,
     wait: true,
     none: true,
   };

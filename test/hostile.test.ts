@@ -64,6 +64,8 @@ test('a row that was changed by hand is not believed, found by doctor, and made 
     'revision = 40',
     `branch = 'other'`,
     `place = 'elsewhere'`,
+    `paused_at = '2026-03-17T13:00:00.000Z'`,
+    `archived_at = '2026-03-17T13:00:00.000Z'`,
     `position = 'complete (8/8), round 1'`,
     `view = replace(view, 'context', 'complete')`,
   ]) {

@@ -26,6 +26,8 @@ const read = (closedAt: string | null = null): ReadSession => ({
     startedAt: '2026-03-17T10:00:00.000Z',
     updatedAt: closedAt ?? '2026-03-17T11:00:00.000Z',
     closedAt,
+    pausedAt: null,
+    archivedAt: null,
     seq: 3,
     revision: 3,
     interruptedAt: null,
@@ -33,6 +35,7 @@ const read = (closedAt: string | null = null): ReadSession => ({
     lease: null,
   },
   reason: null,
+  pause: null,
   notes: 0,
   view: {
     position: 'one',

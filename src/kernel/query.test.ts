@@ -103,6 +103,8 @@ const row: SessionRow = {
   startedAt: '2026-03-17T12:00:00.000Z',
   updatedAt: '2026-03-17T12:00:00.000Z',
   closedAt: null,
+  pausedAt: null,
+  archivedAt: null,
   seq: 3,
   revision: 3,
   interruptedAt: null,
@@ -256,7 +258,7 @@ suite('next action', () => {
     caller?: string,
     of: SessionRow = row,
   ) => {
-    const read = { row: of, reason: null, notes: 0, view, unreadable: undefined };
+    const read = { row: of, reason: null, pause: null, notes: 0, view, unreadable: undefined };
     return statusToJson(read, { processes, renewal: undefined, abandoned: 0 }, seeing(evidence, caller), 'work/a');
   };
   const nextOf = (...asked: Parameters<typeof ask>) => {

@@ -185,6 +185,34 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     assert.deepEqual(await names({ kind: 'other' }), []);
   });
 
+  promise('a row says since when a session is paused, and since when it lies in the archive', async (store) => {
+    await openTally(store, 'a');
+    const of = async () => {
+      const [row] = await store.rows({ thorough: true });
+      const read = await store.read('tally:a');
+      assert.deepEqual([read?.row.pausedAt, read?.row.archivedAt], [row?.pausedAt, row?.archivedAt]);
+      return [row?.pausedAt, row?.archivedAt, read?.pause];
+    };
+    const told = async (type: string, data: JsonObject, now: string) =>
+      commit(store, 'a', [{ type, v: 1, data }], { now });
+    assert.deepEqual(await of(), [null, null, null]);
+    await told('SessionPaused', { reason: 'lunch' }, '2026-03-17T11:00:00.000Z');
+    assert.deepEqual(await of(), [
+      '2026-03-17T11:00:00.000Z',
+      null,
+      { at: '2026-03-17T11:00:00.000Z', actor: 'ana', reason: 'lunch' },
+    ]);
+    assert.equal((await store.read('tally:a', 1))?.pause, null);
+    await told('SessionResumed', {}, '2026-03-17T12:00:00.000Z');
+    assert.deepEqual(await of(), [null, null, null]);
+    await told('SessionClosed', { outcome: 'aborted' }, '2026-03-17T13:00:00.000Z');
+    await told('SessionArchived', {}, '2026-03-17T14:00:00.000Z');
+    assert.deepEqual(await of(), [null, '2026-03-17T14:00:00.000Z', null]);
+    assert.deepEqual(await store.verify(), []);
+    await told('SessionUnarchived', {}, '2026-03-17T15:00:00.000Z');
+    assert.deepEqual(await of(), [null, null, null]);
+  });
+
   promise('a session is read at any event, and at none that it does not have', async (store) => {
     await openTally(store, 'a');
     for (let amount = 1; amount <= 5; amount += 1) await add(store, 'a', amount);
@@ -221,7 +249,7 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     await add(store, 'a', 7);
     const [first] = await store.mirrors([]);
     assert.ok(first !== undefined);
-    assert.deepEqual([first.path, first.source, first.stamp], ['tallies/a.txt', 2, null]);
+    assert.deepEqual([first.path, first.source, first.stamp], ['tallies/a/sum.txt', 2, null]);
     await add(store, 'a', 8);
     assert.equal(await store.settleMirror(first, () => 'never', true), false);
     const [second] = await store.mirrors(['tally:a']);
@@ -229,7 +257,7 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     assert.equal(await store.settleMirror(second, () => 'stamp', false), true);
     assert.deepEqual(await store.mirrors([]), []);
     assert.equal((await store.mirrors(['tally:a']))[0]?.stamp, 'stamp');
-    assert.deepEqual(await store.mirrorDigests('here', 'tallies/a.txt'), [second.digest, first.digest]);
+    assert.deepEqual(await store.mirrorDigests('here', 'tallies/a/sum.txt'), [second.digest, first.digest]);
   });
 
   promise(
@@ -684,12 +712,12 @@ const tally: Kind = defineKind({
     evidence: [],
   }),
   folder: (session) => `tallies/${session}`,
-  mirrors: (state, common) =>
+  mirrors: (state) =>
     state.changed === 0
       ? []
       : [
           {
-            path: `tallies/${common.name}.txt`,
+            path: 'sum.txt',
             source: state.changed,
             render: (event) => `${JSON.stringify(event.data)}\n`,
           },

@@ -119,6 +119,11 @@ CREATE TABLE lease (
   PRIMARY KEY (session, step)
 ) STRICT;
 `,
+  `
+-- Since when a session is paused, and since when it lies in the archive: lists say it.
+ALTER TABLE session ADD COLUMN paused_at TEXT;
+ALTER TABLE session ADD COLUMN archived_at TEXT;
+`,
 ];
 
 /** The schema version that this program reads and writes. */

@@ -27,7 +27,7 @@ export interface StoredSession extends SessionRow {
 }
 
 /** Raised when the kernel's part of the view or the common state changes its shape. */
-const kernelVersion = 3;
+const kernelVersion = 4;
 
 /** The version of a stored view: the kernel's and the kind's shape. */
 const viewVersionOf = (kind: Kind): string => `${kernelVersion}.${kind.stateVersion}`;
@@ -66,6 +66,8 @@ export const sessionToStored = (
     revision: common.revision,
     interruptedAt: common.interruptedAt,
     flaw: common.flaw,
+    pausedAt: common.pause?.at ?? null,
+    archivedAt: common.archivedAt,
     lease: common.lease,
     hash: session.hash,
     common: commonText,
@@ -153,8 +155,10 @@ export const listedChecksumOf = (row: SessionRow): number =>
       row.revision,
       row.interruptedAt,
       row.flaw,
-      // Nothing where there is none: rows that are older than leases stay what they are.
+      // Nothing where there is none: rows that are older than these columns stay what they are.
       ...(row.lease === null ? [] : [JSON.stringify(row.lease)]),
+      ...(row.pausedAt === null ? [] : [`paused ${row.pausedAt}`]),
+      ...(row.archivedAt === null ? [] : [`archived ${row.archivedAt}`]),
     ].join('\n'),
   );
 
@@ -210,7 +214,7 @@ export const parseCommon = (stored: StoredSession): Common => JSON.parse(stored.
 export const storedToRead = (stored: StoredSession, unreadable: Unreadable | undefined): ReadSession => {
   const common = parseCommon(stored);
   const view: View = JSON.parse(stored.view);
-  return { row: stored, reason: common.reason, notes: common.notes, view, unreadable };
+  return { row: stored, reason: common.reason, pause: common.pause ?? null, notes: common.notes, view, unreadable };
 };
 
 /** A folded session as it is read. */
@@ -218,8 +222,9 @@ export const sessionToRead = (session: OpenedSession): ReadSession => {
   const { common } = session;
   const view = viewOfSession(session);
   return {
-    row: { ...common, position: view.position },
+    row: { ...common, pausedAt: common.pause?.at ?? null, position: view.position },
     reason: common.reason,
+    pause: common.pause,
     notes: common.notes,
     view,
     unreadable: session.unreadable,

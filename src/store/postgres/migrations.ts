@@ -111,6 +111,10 @@ CREATE TABLE lease (
   PRIMARY KEY (session, step)
 );
 `,
+  `
+ALTER TABLE session ADD COLUMN paused_at TEXT;
+ALTER TABLE session ADD COLUMN archived_at TEXT;
+`,
 ];
 
 /** The schema version that this program reads and writes. */

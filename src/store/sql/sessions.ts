@@ -4,7 +4,7 @@ import { number, numberOrNull, text, textOrNull } from './values.ts';
 import { all, get, run, type Row, type Work } from './work.ts';
 
 const listed =
-  'key, kind, name, status, outcome, branch, place, worktree, position, started_at, updated_at, closed_at, seq, revision, interrupted_at, flaw, lease';
+  'key, kind, name, status, outcome, branch, place, worktree, position, started_at, updated_at, closed_at, seq, revision, interrupted_at, flaw, paused_at, archived_at, lease';
 const stored = `${listed}, hash, common, view, view_version, checksum, snapshot, snapshot_seq, snapshot_version, snapshot_checksum, tail_bytes, listed_checksum`;
 
 /**
@@ -87,6 +87,8 @@ const columnsOf = (session: StoredSession): Readonly<Record<string, string | num
   revision: session.revision,
   interrupted_at: session.interruptedAt,
   flaw: session.flaw,
+  paused_at: session.pausedAt,
+  archived_at: session.archivedAt,
   listed_checksum: session.listedChecksum,
   hash: session.hash,
   common: session.common,
@@ -167,5 +169,7 @@ const rowToListed = (row: Row): SessionRow => ({
   revision: number(row, 'revision'),
   interruptedAt: textOrNull(row, 'interrupted_at'),
   flaw: textOrNull(row, 'flaw'),
+  pausedAt: textOrNull(row, 'paused_at'),
+  archivedAt: textOrNull(row, 'archived_at'),
   lease: parseLease(textOrNull(row, 'lease')),
 });

@@ -139,6 +139,7 @@ const undo = [
   `DROP TABLE process; ALTER TABLE session DROP COLUMN interrupted_at; ALTER TABLE session DROP COLUMN flaw;
     ALTER TABLE session DROP COLUMN listed_checksum`,
   'DROP TABLE lease; ALTER TABLE session DROP COLUMN lease',
+  'ALTER TABLE session DROP COLUMN paused_at; ALTER TABLE session DROP COLUMN archived_at',
 ];
 
 /** Makes a store what a program of an older schema would have left: without later columns and tables, its rows of older shapes. */

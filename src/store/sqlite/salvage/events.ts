@@ -335,6 +335,8 @@ const rowToStored = (row: Named<typeof shapes.session>, later: readonly (Value |
   interruptedAt: textOrNull(later[0]),
   flaw: textOrNull(later[1]),
   lease: parseLease(textOrNull(later[3])),
+  pausedAt: textOrNull(later[4]),
+  archivedAt: textOrNull(later[5]),
   listedChecksum: null,
   snapshot: null,
   snapshotSeq: 0,
