@@ -32,7 +32,7 @@ import {
   migrations as serverMigrations,
   schemaVersion as serverSchemaVersion,
 } from '../src/store/postgres/migrations.ts';
-import { commonFlags, payloadFlags, writeFlags } from '../src/surfaces/cli/arguments.ts';
+import { commonFlags, payloadFlags, sourceFlags, writeFlags } from '../src/surfaces/cli/arguments.ts';
 import type { Flag } from '../src/surfaces/cli/fields.ts';
 import { aliasText, exitTable, fieldsOf, usageOf } from '../src/surfaces/cli/help.ts';
 import { allVerbs } from '../src/surfaces/verbs.ts';
@@ -105,24 +105,27 @@ const verbSection = (verb: Verb): readonly string[] => {
     ...(verb.aliases.length === 0
       ? []
       : [`Also called: ${verb.aliases.map((alias) => escape(aliasText(alias))).join('; ')}.`]),
-    ...(own.length === 0 ? [] : [flagTable(own, verb.positionals)]),
+    ...(own.length === 0 ? [] : [flagTable([...own, ...sourceFlags(verb)], verb)]),
     fence('sh', verb.examples.join('\n')),
   ];
 };
 
 const flagTable = (
   flags: readonly (Flag & { readonly required?: boolean; readonly key?: string })[],
-  positionals: readonly string[] = [],
+  { positionals, textFrom, pairs }: Partial<Verb> = {},
 ): string =>
   tableOf(
     ['flag', 'value', 'meaning'],
     flags.map((flag) => [
       `\`--${flag.name}\``,
-      { text: 'text', number: 'whole number', switch: '' }[flag.type],
+      { text: 'text', texts: 'text, repeatable', number: 'whole number', switch: '' }[flag.type],
       [
         escape(flag.description),
-        ...(flag.required === true ? ['Required.'] : []),
-        ...(positionals.includes(flag.key ?? '') ? ['Also by position.'] : []),
+        ...(flag.required === true
+          ? [flag.key !== textFrom?.field ? 'Required.' : `Required, or --${textFrom?.file} or --stdin in its place.`]
+          : []),
+        ...(positionals?.includes(flag.key ?? '') === true ? ['Also by position.'] : []),
+        ...(pairs !== undefined && flag.key === pairs.field ? ['Also as free words NAME=VALUE.'] : []),
       ].join(' '),
     ]),
   );

@@ -32,7 +32,7 @@ export interface Apart {
   readonly open: (name: string, missing: 'make' | 'refuse-named') => Promise<Result<Store, Refusal>>;
 }
 
-/** The input of a verb: a flat object of texts, whole numbers and switches, each with a description. */
+/** The input of a verb: a flat object of texts, whole numbers, switches and lists of texts, each with a description. */
 export type InputSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
 
 /** A refusal; a verb whose answer is a verdict gives its full report with it. */
@@ -60,6 +60,26 @@ export interface PayloadRule {
   /** Faults and notes are lines that begin with a JSON path. */
   readonly check: (payload: unknown) => Result<{ readonly notes: readonly string[] }, readonly string[]>;
 }
+
+/** A text field that the command line also takes whole from elsewhere: from a file, or from standard input (`--stdin`, `-`). */
+export interface TextFrom<Field = string> {
+  readonly field: Field;
+  /** The flag that names the file. */
+  readonly file: string;
+}
+
+/** A list field of `NAME=VALUE`: on the command line it takes every free word of that shape too, wherever it stands. */
+export interface Pairs<Field = string> {
+  readonly field: Field;
+  /** The flag that names a file with more of them, as a JSON object of texts; what the command line says itself comes later. */
+  readonly file?: string;
+}
+
+/** The fields of an input that hold such a value. */
+type FieldsWith<Value, Input> = {
+  readonly [Key in keyof Input & string]: Exclude<Input[Key], undefined> extends Value ? Key : never;
+}[keyof Input & string] &
+  string;
 
 /** What a frame is made for. */
 export interface FrameLook {
@@ -116,6 +136,9 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly input: Schema;
   /** The fields that may be given by position, in order. */
   readonly positionals?: readonly (keyof v.InferOutput<Schema> & string)[];
+  /** Not together with a payload: there is one standard input. */
+  readonly textFrom?: TextFrom<FieldsWith<string, v.InferOutput<Schema>>>;
+  readonly pairs?: Pairs<FieldsWith<readonly string[], v.InferOutput<Schema>>>;
   /** Fields that do not go together, as a sentence; asked before anything is read. */
   readonly contradiction?: (input: v.InferOutput<Schema>) => string | undefined;
   /** Whether it may make a store where there is none. */
@@ -165,6 +188,8 @@ export interface Verb {
   readonly retired: readonly string[];
   readonly input: InputSchema;
   readonly positionals: readonly string[];
+  readonly textFrom: TextFrom | undefined;
+  readonly pairs: Pairs | undefined;
   readonly access: 'reads' | 'writes' | 'maintains' | 'apart';
   /** Whether it may make a store where there is none. */
   readonly creates: boolean;
@@ -302,6 +327,8 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     retired: definition.retired ?? [],
     input: definition.input,
     positionals: definition.positionals ?? [],
+    textFrom: definition.textFrom,
+    pairs: definition.pairs,
     creates: definition.creates ?? false,
     cares: definition.cares ?? ('reads' in does || 'orReads' in does),
     unopened: definition.unopened,
@@ -318,8 +345,9 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
 
 /** A fault of the input: fields are named as in help. */
 const faultOf = (issue: v.BaseIssue<unknown>): string => {
-  const key: unknown = issue.path?.[0]?.key;
-  const field = typeof key === 'string' ? key.replaceAll('_', '-') : 'the input';
+  const [key, at] = issue.path?.map((item): unknown => item.key) ?? [];
+  const name = typeof key === 'string' ? key.replaceAll('_', '-') : 'the input';
+  const field = typeof at === 'number' ? `${name}[${at}]` : name;
   if (issue.type !== 'strict_object') return `${field} ${issue.message}`;
   return issue.expected === 'never' ? `there is no field ${field}` : `${field} is missing`;
 };
@@ -342,8 +370,10 @@ const cleanInput = async (
   redact: boolean,
 ): Promise<{ readonly value: JsonObject; readonly found: Found }> => {
   const stored = Object.entries(input).filter(([key]) => !addresses.has(key));
-  const isClean = stored.every(
-    ([, value]) => typeof value !== 'string' || (value.isWellFormed() && !(redact && mayHoldSecret(value))),
+  const isClean = stored.every(([, value]) =>
+    (Array.isArray(value) ? value : [value]).every(
+      (item: Json) => typeof item !== 'string' || (item.isWellFormed() && !(redact && mayHoldSecret(item))),
+    ),
   );
   if (isClean) return { value: input, found: {} };
   const { value, found } = await cleanJson(Object.fromEntries(stored), redact);

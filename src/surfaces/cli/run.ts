@@ -67,7 +67,9 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
       return 0;
     }
     case 'run': {
-      const { line } = request.value;
+      const completed = await completeLine(request.value.line);
+      if (!completed.ok) return refused({ refusal: completed.error }, request.value.line.flags.json);
+      const line = completed.value;
       const { live } = line.verb;
       const { store } = line.flags;
       const ask = async (open?: OpenStore): ReturnType<typeof runLine> => {
@@ -113,6 +115,14 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
       return 0;
     }
   }
+};
+
+/** The line with what stands elsewhere in its input. */
+const completeLine = async (line: CommandLine): Promise<Result<CommandLine, Refusal>> => {
+  if (line.elsewhere.length === 0) return ok(line);
+  const { readElsewhere } = await import('./payload.ts');
+  const input = await readElsewhere(line.input, line.elsewhere);
+  return input.ok ? ok({ ...line, input: input.value }) : input;
 };
 
 const runLine = async (

@@ -1,0 +1,81 @@
+/**
+ * Runs a command line of two verbs that take lists and texts from elsewhere.
+ */
+import { strictObject } from 'valibot';
+import { anyText, optionalPairs, optionalText, optionalTexts, requiredText } from '../../src/kernel/fields.ts';
+import { defineVerb } from '../../src/kernel/verb.ts';
+import { ok } from '../../src/lib/result.ts';
+import { runCommandLine } from '../../src/surfaces/cli/run.ts';
+
+/** Takes a list of texts and one of pairs. */
+export const play = defineVerb({
+  name: 'play',
+  summary: 'Play a flow.',
+  details: 'For tests.',
+  examples: [],
+  input: strictObject({
+    flow: requiredText('The flow.'),
+    context: optionalPairs('What the flow is told.'),
+    rerun: optionalTexts('Nodes to run again.'),
+  }),
+  positionals: ['flow'],
+  pairs: { field: 'context', file: 'context-file' },
+  does: {
+    apart: async (_, { flow, context = [], rerun = [] }) => {
+      return ok({ flow, context: [...context], rerun: [...rerun] });
+    },
+  },
+  text: (answer) => JSON.stringify(answer),
+});
+
+/** Takes a text that may come from elsewhere. */
+export const complete = defineVerb({
+  name: 'complete',
+  summary: 'Complete a node.',
+  details: 'For tests.',
+  examples: [],
+  input: strictObject({
+    node: requiredText('The node.'),
+    output: anyText('What came of it.'),
+    artifact: optionalTexts('Files that came of it.'),
+  }),
+  positionals: ['node'],
+  textFrom: { field: 'output', file: 'output-file' },
+  does: {
+    apart: async (_, { node, output, artifact = [] }) => ok({ node, output, artifact: [...artifact] }),
+  },
+  text: (answer) => JSON.stringify(answer),
+});
+
+/** Takes both, and needs neither. */
+export const amend = defineVerb({
+  name: 'amend',
+  summary: 'Amend a flow.',
+  details: 'For tests.',
+  examples: [],
+  input: strictObject({
+    reason: optionalText('Why.'),
+    context: optionalPairs('What the flow is told.'),
+  }),
+  textFrom: { field: 'reason', file: 'reason-file' },
+  pairs: { field: 'context', file: 'context-file' },
+  does: { apart: async (_, input) => ok({ reason: input.reason ?? null, context: [...(input.context ?? [])] }) },
+  text: (answer) => JSON.stringify(answer),
+});
+
+if (import.meta.main) {
+  process.exitCode = await runCommandLine({
+    argv: process.argv.slice(2),
+    cwd: process.cwd(),
+    env: process.env,
+    verbs: [play, complete, amend],
+    kinds: [],
+    version: '0',
+    now: () => '2026-03-17T12:00:00.000Z',
+    actor: () => 'ana',
+    user: () => 'ana',
+    agent: undefined,
+    colour: false,
+    terminal: async () => undefined,
+  });
+}
