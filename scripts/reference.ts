@@ -161,6 +161,10 @@ const exitCodesPage = (): readonly string[] => [
       ['`candidates`', 'what was meant, perhaps'],
       ['`faults`', 'the single faults, where there are several; left out where there are none'],
       [
+        '`asks`',
+        'the values that are missing, each with its list field, its name and what it is, where a person on a terminal is asked for them; left out where there are none',
+      ],
+      [
         '`lease`',
         'the lease of somebody else that stands in the way, as `lease show` has it; left out where none does',
       ],
@@ -542,6 +546,7 @@ const variables: readonly (readonly [string, string])[] = [
     "The name of this machine, in user@host and of processes. Default: the system's own. Processes of another name are never judged by their pid.",
   ],
   ['STINT_NOW', 'The time that counts as now, RFC 3339 with its offset: for tests and for examples.'],
+  ['CI', 'Set: nobody is asked for a value that is missing, not on a terminal either.'],
   ['NO_COLOR', 'Set: no colours. There are none either where standard output is no terminal.'],
   ['TERM', 'dumb: a terminal that shows no colours and can paint over nothing.'],
   ['USER', 'The user in user@host; else LOGNAME, else USERNAME, else what the system says.'],

@@ -80,6 +80,7 @@ const main = async (): Promise<void> => {
       user,
       agent: conversation(),
       colour: fstatSync(1).isCharacterDevice() && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
+      prompt: async () => (await import('./surfaces/cli/ask.ts')).openPrompt(),
       terminal: async () => (await import('./surfaces/tui/terminal.ts')).openTerminal(),
     }),
   );

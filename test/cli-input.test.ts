@@ -1,6 +1,6 @@
-/** What a command line can say to a verb besides one text a flag: lists, and texts from elsewhere. */
+/** What a command line can say to a verb besides one text a flag: lists, texts from elsewhere, and answers. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -219,4 +219,139 @@ test('standard input is read once', (context) => {
   const world = here(context);
   const error = errorOf(world, ['amend', '-', '--context-file', '-'], '{}');
   assert.deepEqual([error.exit, error.message], [2, 'amend: standard input is read once.']);
+});
+
+// Asking.
+
+const asked = ['"goal (What is to be reached.): "', '"scope (Where: [31mred ): "'];
+
+const missing = [
+  'stint: flow is told too little.',
+  '  missing: --context goal=VALUE (What is to be reached.)',
+  '  missing: --context scope=VALUE (Where: [31mred )',
+  '  try: stint play --help',
+  '',
+].join('\n');
+
+test('where nobody can be asked, what is missing is listed, a line each', (context) => {
+  const world = here(context);
+  const outcome = run(world, ['play', 'flow']);
+  assert.deepEqual([outcome.status, outcome.stdout, outcome.stderr], [2, '', missing]);
+  assert.deepEqual(errorOf(world, ['play', 'flow', 'goal=x']).asks, [
+    { field: 'context', name: 'scope', description: 'Where: \u001b[31mred\n\u0007' },
+  ]);
+});
+
+/** Runs a command line where these answers are typed. */
+const runAnswering = (
+  world: TestWorld,
+  args: readonly string[],
+  answers: readonly (string | null)[],
+  env: Record<string, string> = {},
+) => run(world, args, { env: { ANSWERS: JSON.stringify(answers), ...env } });
+
+test('a person is asked for each value that is missing, until the line is not empty, and the line is run with them', (context) => {
+  const world = here(context);
+  const { status, stdout, stderr } = runAnswering(world, ['play', 'flow', 'more=1'], ['', ' ', 'x = y', 'src']);
+  assert.deepEqual([status, stderr.split('\n')], [0, [asked[0], asked[0], asked[0], asked[1], '']]);
+  assert.deepEqual(JSON.parse(stdout), { flow: 'flow', context: ['more=1', 'goal=x = y', 'scope=src'], rerun: [] });
+});
+
+test('who gives up is refused as if nobody had been asked, and Ctrl-C ends with 130 and no refusal', (context) => {
+  const world = here(context);
+  const gaveUp = runAnswering(world, ['play', 'flow'], ['x', null]);
+  assert.deepEqual([gaveUp.status, gaveUp.stdout, gaveUp.stderr], [2, '', `${asked.join('\n')}\n${missing}`]);
+  const interrupted = runAnswering(world, ['play', 'flow'], ['x']);
+  assert.deepEqual([interrupted.status, interrupted.stdout, interrupted.stderr], [130, '', `${asked.join('\n')}\n`]);
+});
+
+test('nobody is asked with --json, with --quiet, in CI, or where standard input was read', (context) => {
+  const world = here(context);
+  const answers = ['x', 'y'];
+  assert.equal(JSON.parse(runAnswering(world, ['play', 'flow', '--json'], answers).stdout).error.asks.length, 2);
+  assert.equal(runAnswering(world, ['play', 'flow', '--quiet'], answers).stderr, missing);
+  assert.equal(runAnswering(world, ['play', 'flow'], answers, { CI: 'true' }).stderr, missing);
+  assert.equal(runAnswering(world, ['play', 'flow'], answers, { CI: '' }).status, 0, 'empty is not set');
+  const read = run(world, ['play', 'flow', '--context-file', '-'], {
+    input: '{}',
+    env: { ANSWERS: JSON.stringify(answers) },
+  });
+  assert.equal(read.stderr, missing);
+});
+
+/** Runs a shell's line on a terminal and types each text when the one before it was printed; undefined where there is no script(1). */
+const onTerminal = async (
+  world: TestWorld,
+  line: string,
+  typed: readonly (readonly [after: string, keys: string])[],
+) => {
+  const script = spawn('script', ['-qfec', line, '/dev/null'], {
+    cwd: world.project,
+    env: { ...world.env, TERM: 'xterm' },
+  });
+  const left = [...typed];
+  let printed = '';
+  let seen = 0;
+  const ended = new Promise<number | null>((resolve, reject) => {
+    script.on('error', reject);
+    script.on('close', resolve);
+    script.stdout.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+      const [next] = left;
+      const at = next === undefined ? -1 : printed.indexOf(next[0], seen);
+      if (next === undefined || at < 0) return;
+      seen = at + next[0].length;
+      left.shift();
+      script.stdin.write(next[1]);
+    });
+  });
+  const status = await ended.catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return status === undefined ? undefined : { status, printed: printed.replaceAll(/\u001b\[[?\d;]*[a-zA-Z]/g, '') };
+};
+
+const line = `${process.execPath} ${program}`;
+
+test('on a real terminal one is asked on standard error, also where the answer goes into a file', async (context) => {
+  const world = here(context);
+  const outcome = await onTerminal(world, `${line} play flow > answer; cat answer`, [
+    ['goal (What', '\r'],
+    ['goal (What', 'g\u00fct\r'],
+    ['scope (', 'src\r'],
+  ]);
+  if (outcome === undefined) return context.skip('there is no script(1)');
+  assert.equal(outcome.status, 0, outcome.printed);
+  assert.match(outcome.printed, /\{"flow":"flow","context":\["goal=g\u00fct","scope=src"\],"rerun":\[\]\}\r\n$/);
+});
+
+test('on a real terminal what is typed ahead is not lost', async (context) => {
+  const outcome = await onTerminal(here(context), `${line} play flow`, [['goal (What', 'x\rsrc\r']]);
+  if (outcome === undefined) return context.skip('there is no script(1)');
+  assert.match(outcome.printed, /"context":\["goal=x","scope=src"\]/);
+  assert.equal(outcome.status, 0);
+});
+
+test('on a real terminal Ctrl-D gives up with the refusal, and Ctrl-C with 130', async (context) => {
+  const world = here(context);
+  const gaveUp = await onTerminal(world, `${line} play flow`, [
+    ['goal (What', 'x\r'],
+    ['scope (', '\u0004'],
+  ]);
+  if (gaveUp === undefined) return context.skip('there is no script(1)');
+  assert.equal(gaveUp.status, 2, gaveUp.printed);
+  assert.ok(gaveUp.printed.endsWith(`: \r\n${missing.replaceAll('\n', '\r\n')}`), gaveUp.printed);
+  const interrupted = await onTerminal(world, `${line} play flow`, [['goal (What', 'x\u0003']]);
+  assert.equal(interrupted?.status, 130, interrupted?.printed);
+  assert.doesNotMatch(interrupted?.printed ?? '', /stint:/);
+});
+
+test('with standard input or standard error elsewhere nobody is asked, though the rest is a terminal', async (context) => {
+  const world = here(context);
+  for (const away of ['< /dev/null', '2> refused; s=$?; cat refused; exit $s']) {
+    const outcome = await onTerminal(world, `${line} play flow ${away}`, []);
+    if (outcome === undefined) return context.skip('there is no script(1)');
+    assert.deepEqual([outcome.status, outcome.printed], [2, missing.replaceAll('\n', '\r\n')], away);
+  }
 });

@@ -1,13 +1,21 @@
 /**
- * Runs a command line of two verbs that take lists and texts from elsewhere.
+ * Runs a command line of two verbs that take lists, texts from elsewhere, and ask for what is missing. What `ANSWERS` lists
+ * is answered instead of what a person would type; null is the end of what is typed.
  */
 import { strictObject } from 'valibot';
-import { anyText, optionalPairs, optionalText, optionalTexts, requiredText } from '../../src/kernel/fields.ts';
+import { anyText, optionalPairs, optionalText, optionalTexts, pairsOf, requiredText } from '../../src/kernel/fields.ts';
+import { refuse } from '../../src/kernel/refusal.ts';
 import { defineVerb } from '../../src/kernel/verb.ts';
-import { ok } from '../../src/lib/result.ts';
+import { err, ok } from '../../src/lib/result.ts';
+import { openPrompt, type Prompt } from '../../src/surfaces/cli/ask.ts';
 import { runCommandLine } from '../../src/surfaces/cli/run.ts';
 
-/** Takes a list of texts and one of pairs. */
+const wanted = [
+  { field: 'context', name: 'goal', description: 'What is to be reached.' },
+  { field: 'context', name: 'scope', description: 'Where: \u001b[31mred\n\u0007' },
+];
+
+/** Takes a list of texts and one of pairs, and asks for two of these. */
 export const play = defineVerb({
   name: 'play',
   summary: 'Play a flow.',
@@ -22,6 +30,10 @@ export const play = defineVerb({
   pairs: { field: 'context', file: 'context-file' },
   does: {
     apart: async (_, { flow, context = [], rerun = [] }) => {
+      const told = pairsOf(context);
+      const asks = wanted.filter(({ name }) => !told.has(name));
+      if (asks.length > 0)
+        return err({ refusal: refuse('usage', `${flow} is told too little.`, { asks, hint: 'stint play --help' }) });
       return ok({ flow, context: [...context], rerun: [...rerun] });
     },
   },
@@ -63,7 +75,21 @@ export const amend = defineVerb({
   text: (answer) => JSON.stringify(answer),
 });
 
+const answering = (answers: (string | null)[]): Prompt => {
+  let interrupted = false;
+  return {
+    line: async (question) => {
+      process.stderr.write(`${JSON.stringify(question)}\n`);
+      const answer = answers.shift();
+      interrupted = answer === undefined;
+      return answer ?? undefined;
+    },
+    close: () => ({ interrupted }),
+  };
+};
+
 if (import.meta.main) {
+  const { ANSWERS: answers } = process.env;
   process.exitCode = await runCommandLine({
     argv: process.argv.slice(2),
     cwd: process.cwd(),
@@ -77,5 +103,6 @@ if (import.meta.main) {
     agent: undefined,
     colour: false,
     terminal: async () => undefined,
+    prompt: async () => (answers === undefined ? openPrompt() : answering(JSON.parse(answers))),
   });
 }

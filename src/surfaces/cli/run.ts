@@ -1,6 +1,6 @@
 import { objectsAt, textAt } from '../../kernel/answer.ts';
 import type { Kind } from '../../kernel/kind.ts';
-import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import { otherExits, refuse, type Ask, type Refusal } from '../../kernel/refusal.ts';
 import type { PreparedCall, Verb, VerbRefusal } from '../../kernel/verb.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
@@ -17,6 +17,7 @@ import {
   type OpenStore,
   type Workplace,
 } from '../world.ts';
+import type { Prompt } from './ask.ts';
 import { namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
@@ -45,6 +46,8 @@ export interface Surroundings {
   readonly mounts?: MountTable;
   /** The terminal that standard output is, if it is one. */
   readonly terminal: () => Promise<Terminal | undefined>;
+  /** Whoever can be asked for what is missing, if anybody can. */
+  readonly prompt?: () => Promise<Prompt | undefined>;
 }
 
 /** Runs one command line and answers its exit code. */
@@ -72,8 +75,8 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
       const line = completed.value;
       const { live } = line.verb;
       const { store } = line.flags;
-      const ask = async (open?: OpenStore): ReturnType<typeof runLine> => {
-        const outcome = await runLine(surroundings, line, open);
+      const ask = async (open?: OpenStore, input = line.input): ReturnType<typeof runLine> => {
+        const outcome = await runLine(surroundings, { ...line, input }, open);
         return outcome.ok
           ? ok({ ...outcome.value, answer: answerNaming(outcome.value.answer, store) })
           : err(refusalNaming(outcome.error, store));
@@ -97,7 +100,13 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
         const exit = await watch({ ask, screen, terminal, colour });
         return exit.ok ? exit.value : refused(exit.error, false);
       }
-      const outcome = await ask();
+      let outcome = await ask();
+      const asks = outcome.ok ? undefined : outcome.error.refusal.asks;
+      if (asks !== undefined && mayAsk(surroundings, line)) {
+        const input = await askPerson(surroundings, asks, line.input);
+        if (input === 'interrupted') return otherExits.interrupted.exit;
+        if (input !== undefined) outcome = await ask(undefined, input);
+      }
       if (!outcome.ok) return refused(outcome.error, line.flags.json, line.verb);
       const { answer, warnings } = outcome.value;
       for (const warning of warnings) print(2, `stint: warning: ${stripControls(warning)}\n`);
@@ -123,6 +132,27 @@ const completeLine = async (line: CommandLine): Promise<Result<CommandLine, Refu
   const { readElsewhere } = await import('./payload.ts');
   const input = await readElsewhere(line.input, line.elsewhere);
   return input.ok ? ok({ ...line, input: input.value }) : input;
+};
+
+/** Whether it is a person who reads what is refused, and standard input is free. */
+const mayAsk = ({ env }: Surroundings, { flags, payload, elsewhere }: CommandLine): boolean =>
+  !flags.json &&
+  !flags.quiet &&
+  filled(env['CI']) === undefined &&
+  payload !== 'stdin' &&
+  elsewhere.every(({ source }) => source !== 'stdin');
+
+/** The input with what was answered; undefined where nobody can be asked, or gave up. */
+const askPerson = async (
+  surroundings: Surroundings,
+  asks: readonly Ask[],
+  input: JsonObject,
+): Promise<JsonObject | 'interrupted' | undefined> => {
+  const prompt = await surroundings.prompt?.();
+  if (prompt === undefined) return undefined;
+  const { askAll } = await import('./ask.ts');
+  const answered = await askAll(prompt, asks, input);
+  return prompt.close().interrupted ? 'interrupted' : answered;
 };
 
 const runLine = async (
