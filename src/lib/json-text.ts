@@ -31,7 +31,7 @@ export const parseJson = (text: string): { readonly value: Json } | { readonly f
 /** What is wrong with a text that should be JSON. */
 export type JsonFault =
   | { readonly what: 'syntax'; readonly offset: number }
-  | { readonly what: 'repeated key'; readonly offset: number }
+  | { readonly what: 'repeated key'; readonly offset: number; readonly keys: readonly (string | number)[] }
   /** Completes a sentence; it is no single place. */
   | { readonly what: 'shape'; readonly problem: string };
 
@@ -76,9 +76,9 @@ const repeatedKeys = (text: string): readonly JsonFault[] => {
   visit(text, {
     onObjectBegin: () => void open.push(new Set()),
     onObjectEnd: () => void open.pop(),
-    onObjectProperty: (key, offset) => {
+    onObjectProperty: (key, offset, _length, _line, _character, pathOf) => {
       const keys = open.at(-1);
-      if (keys?.has(key) === true) found.push({ what: 'repeated key', offset });
+      if (keys?.has(key) === true) found.push({ what: 'repeated key', offset, keys: [...pathOf(), key] });
       keys?.add(key);
     },
   });

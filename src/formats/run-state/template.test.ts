@@ -106,12 +106,12 @@ test('a file that is empty, no JSON or no object is told with its place', () => 
 });
 
 test('every key that stands twice is a fault where it stands again', () => {
-  const text = '{\n "nodes": [],\n "edges": [], "nodes": [],\r\n "a": {"b": 1, "b": 2}\n}';
+  const text = '{\n "nodes": [],\n "edges": [], "nodes": [],\r\n "a": [0, {"b": 1, "b": 2}]\n}';
   assert.deepEqual(
-    faultsOf(text).map(({ line, column, problem }) => [line, column, problem]),
+    faultsOf(text).map(({ line, column, path, problem }) => [line, column, path, problem]),
     [
-      [3, 15, 'This key stands in its object before.'],
-      [4, 16, 'This key stands in its object before.'],
+      [3, 15, '$.nodes', 'This key stands in its object before.'],
+      [4, 20, '$.a[1].b', 'This key stands in its object before.'],
     ],
   );
 });
