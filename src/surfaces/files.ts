@@ -13,6 +13,7 @@ import {
 import type { Files } from '../kernel/ports.ts';
 import { errnoCode } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
+import { lyingAt, placeOfFolder } from '../lib/move-folder.ts';
 import { sha256Bytes } from '../lib/sha256.ts';
 
 /** The file system as verbs may ask it. */
@@ -39,6 +40,10 @@ export const files: Files = {
     return readTables(path, names);
   },
   exists: (path) => existsSync(path),
+  holds: (root, path) => {
+    const place = placeOfFolder(root, path);
+    return place !== undefined && lyingAt(place) === 'something';
+  },
   list: (folder) => {
     try {
       return readdirSync(folder, { withFileTypes: true })
