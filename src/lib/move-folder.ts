@@ -19,8 +19,9 @@ export const lyingAt = (path: string): Lying => {
     if (found === undefined) return 'nothing';
     return found.isDirectory() && readdirSync(path).length === 0 ? 'empty' : 'something';
   } catch (error) {
-    if (errnoCode(error) === null) throw error;
-    return 'something';
+    const code = errnoCode(error);
+    if (code === null) throw error;
+    return code === 'ENOTDIR' ? 'nothing' : 'something';
   }
 };
 
