@@ -27,15 +27,37 @@ const kinds = readdirSync(join(root, 'src/kinds'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map((entry) => entry.name)
   .toSorted();
+const saysEveryday = (path: string): boolean => readFileSync(join(root, path), 'utf8').includes('\n  everyday: true,');
+/** Those that say so are loaded with the program, all others when a session of theirs is met; their verbs lie apart. */
+const isEveryday = (kind: string): boolean => saysEveryday(`src/kinds/${kind}/index.ts`);
+const everydayKinds = kinds.filter(isEveryday);
 write(
   'src/kinds/registry.gen.ts',
   `${header}import type { Kind } from '../kernel/kind.ts';
-import type { Verb } from '../kernel/verb.ts';
 ${kinds.map((name) => `import * as ${camel(name)} from './${name}/index.ts';`).join('\n')}
 
 export const kinds: readonly Kind[] = [${kinds.map((name) => `${camel(name)}.kind`).join(', ')}];
+`,
+);
+write(
+  'src/kinds/everyday.gen.ts',
+  `${header}import type { Kind } from '../kernel/kind.ts';
+import type { LazyKind } from '../kernel/kinds.ts';
+import type { Verb } from '../kernel/verb.ts';
+${everydayKinds.map((name) => `import * as ${camel(name)} from './${name}/index.ts';`).join('\n')}
 
-export const kindVerbs: readonly Verb[] = [${kinds.map((name) => `...${camel(name)}.verbs`).join(', ')}];
+export const kinds: readonly (Kind | LazyKind)[] = [
+${kinds.map((name) => `  ${isEveryday(name) ? `${camel(name)}.kind` : `{ name: '${name}', load: async () => import('./${name}/index.ts') }`},\n`).join('')}];
+
+export const kindVerbs: readonly Verb[] = [${everydayKinds.map((name) => `...${camel(name)}.verbs`).join(', ')}];
+`,
+);
+write(
+  'src/kinds/verbs.gen.ts',
+  `${header}import type { Verb } from '../kernel/verb.ts';
+${kinds.map((name) => `import { verbs as ${camel(name)} } from './${name}/${isEveryday(name) ? 'index' : 'verbs'}.ts';`).join('\n')}
+
+export const kindVerbs: readonly Verb[] = [${kinds.map((name) => `...${camel(name)}`).join(', ')}];
 `,
 );
 
@@ -53,9 +75,7 @@ export const verbs: readonly Verb[] = [${verbs.map(camel).join(', ')}];
 );
 
 /** Those that say so are loaded with the program, all others when they are called. */
-const everyday = verbs.filter((name) =>
-  readFileSync(join(root, `src/verbs/${name}.ts`), 'utf8').includes('\n  everyday: true,'),
-);
+const everyday = verbs.filter((name) => saysEveryday(`src/verbs/${name}.ts`));
 write(
   'src/verbs/everyday.gen.ts',
   `${header}import type { Verb } from '../kernel/verb.ts';

@@ -3,7 +3,7 @@
  * What no value says (which variables the sources read) is read off the sources, and the pages fail to be made where the
  * two do not agree.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { textAt } from '../src/kernel/answer.ts';
 import { kernelEvent, kernelEvents, isLifecycle, type NewEvent, type StoredEvent } from '../src/kernel/event.ts';
@@ -32,7 +32,7 @@ import {
   migrations as serverMigrations,
   schemaVersion as serverSchemaVersion,
 } from '../src/store/postgres/migrations.ts';
-import { commonFlags, payloadFlags, writeFlags } from '../src/surfaces/cli/arguments.ts';
+import { commonFlags, payloadFlags, sourceFlags, writeFlags } from '../src/surfaces/cli/arguments.ts';
 import type { Flag } from '../src/surfaces/cli/fields.ts';
 import { aliasText, exitTable, fieldsOf, usageOf } from '../src/surfaces/cli/help.ts';
 import { allVerbs } from '../src/surfaces/verbs.ts';
@@ -42,7 +42,8 @@ const root = dirname(import.meta.dirname);
 /** The verbs that only one kind has, by its name: the registry holds them in one list. */
 const verbsByKind = new Map<string, readonly Verb[]>();
 for (const { name } of kinds) {
-  const { verbs }: { readonly verbs: readonly Verb[] } = await import(`../src/kinds/${name}/index.ts`);
+  const file = existsSync(join(root, 'src/kinds', name, 'verbs.ts')) ? 'verbs' : 'index';
+  const { verbs }: { readonly verbs: readonly Verb[] } = await import(`../src/kinds/${name}/${file}.ts`);
   verbsByKind.set(name, verbs);
 }
 
@@ -105,24 +106,27 @@ const verbSection = (verb: Verb): readonly string[] => {
     ...(verb.aliases.length === 0
       ? []
       : [`Also called: ${verb.aliases.map((alias) => escape(aliasText(alias))).join('; ')}.`]),
-    ...(own.length === 0 ? [] : [flagTable(own, verb.positionals)]),
+    ...(own.length === 0 ? [] : [flagTable([...own, ...sourceFlags(verb)], verb)]),
     fence('sh', verb.examples.join('\n')),
   ];
 };
 
 const flagTable = (
   flags: readonly (Flag & { readonly required?: boolean; readonly key?: string })[],
-  positionals: readonly string[] = [],
+  { positionals, textFrom, pairs }: Partial<Verb> = {},
 ): string =>
   tableOf(
     ['flag', 'value', 'meaning'],
     flags.map((flag) => [
       `\`--${flag.name}\``,
-      { text: 'text', number: 'whole number', switch: '' }[flag.type],
+      { text: 'text', texts: 'text, repeatable', number: 'whole number', switch: '' }[flag.type],
       [
         escape(flag.description),
-        ...(flag.required === true ? ['Required.'] : []),
-        ...(positionals.includes(flag.key ?? '') ? ['Also by position.'] : []),
+        ...(flag.required === true
+          ? [flag.key !== textFrom?.field ? 'Required.' : `Required, or --${textFrom?.file} or --stdin in its place.`]
+          : []),
+        ...(positionals?.includes(flag.key ?? '') === true ? ['Also by position.'] : []),
+        ...(pairs !== undefined && flag.key === pairs.field ? ['Also as free words NAME=VALUE.'] : []),
       ].join(' '),
     ]),
   );
@@ -157,6 +161,10 @@ const exitCodesPage = (): readonly string[] => [
       ['`hint`', 'the command to try next, or null'],
       ['`candidates`', 'what was meant, perhaps'],
       ['`faults`', 'the single faults, where there are several; left out where there are none'],
+      [
+        '`asks`',
+        'the values that are missing, each with its list field, its name and what it is, where a person on a terminal is asked for them; left out where there are none',
+      ],
       [
         '`lease`',
         'the lease of somebody else that stands in the way, as `lease show` has it; left out where none does',
@@ -539,6 +547,7 @@ const variables: readonly (readonly [string, string])[] = [
     "The name of this machine, in user@host and of processes. Default: the system's own. Processes of another name are never judged by their pid.",
   ],
   ['STINT_NOW', 'The time that counts as now, RFC 3339 with its offset: for tests and for examples.'],
+  ['CI', 'Set: nobody is asked for a value that is missing, not on a terminal either.'],
   ['NO_COLOR', 'Set: no colours. There are none either where standard output is no terminal.'],
   ['TERM', 'dumb: a terminal that shows no colours and can paint over nothing.'],
   ['USER', 'The user in user@host; else LOGNAME, else USERNAME, else what the system says.'],

@@ -17,6 +17,7 @@ const usual = [
   'races',
   'cases-leases',
   'reconcile',
+  'kinds/lazy',
   'kinds/map',
   'kinds/sheet',
 ];

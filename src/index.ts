@@ -8,6 +8,7 @@ export type { Result } from './lib/result.ts';
 export type { Refusal, RefusalCode } from './kernel/refusal.ts';
 export type { NewEvent, StoredEvent } from './kernel/event.ts';
 export type { Kind, KindDefinition } from './kernel/kind.ts';
+export type { LazyKind } from './kernel/kinds.ts';
 export type { PhaseWorkflow } from './kernel/phases.ts';
 export type { Verb, VerbRefusal } from './kernel/verb.ts';
 export { refusals } from './kernel/refusal.ts';

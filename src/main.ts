@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { fstatSync } from 'node:fs';
-import { kinds, kindVerbs } from './kinds/registry.gen.ts';
+import { kinds, kindVerbs } from './kinds/everyday.gen.ts';
 import { OutputFailure } from './surfaces/cli/output.ts';
 import { runCommandLine } from './surfaces/cli/run.ts';
 import { userName } from './surfaces/world.ts';
@@ -80,6 +80,7 @@ const main = async (): Promise<void> => {
       user,
       agent: conversation(),
       colour: fstatSync(1).isCharacterDevice() && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
+      prompt: async () => (await import('./surfaces/cli/ask.ts')).openPrompt(),
       terminal: async () => (await import('./surfaces/tui/terminal.ts')).openTerminal(),
     }),
   );

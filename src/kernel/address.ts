@@ -2,6 +2,7 @@ import { addressProblem, sessionNameProblem, shortestPrefix } from '../lib/name.
 import { err, ok, type Result } from '../lib/result.ts';
 import { nearest } from '../lib/text.ts';
 import type { Kind, Kinds } from './kind.ts';
+import { loadKind, whenLoaded } from './kinds.ts';
 import { holderOf, leaseFacts, refuseFenced } from './lease.ts';
 import type { Caller, Places, SessionRow, Store } from './ports.ts';
 import { processesNamed, refuseProcess, type Host, type Process } from './process.ts';
@@ -21,11 +22,18 @@ export const checkName = (name: string, what: string): Refusal | undefined => {
 };
 
 /** The kind of that name, or a refusal that lists the kinds. */
-export const findKind = (kinds: Kinds, name: string): Result<Kind, Refusal> => {
-  const kind = kinds.get(name);
-  if (kind !== undefined) return ok(kind);
-  const candidates = nearest(name, [...kinds.keys()]);
-  return err(refuse('not-found', 'There is no such kind of session.', { legal: [...kinds.keys()], candidates }));
+export const findKind = async (kinds: Kinds, name: string): Promise<Result<Kind, Refusal>> => {
+  const kind = await loadKind(kinds, name);
+  return kind === undefined ? err(refuseKind(kinds, name)) : ok(kind);
+};
+
+/** The same refusal for whoever needs no more than the name. */
+export const checkKind = (kinds: Kinds, name: string): Refusal | undefined =>
+  kinds.has(name) ? undefined : refuseKind(kinds, name);
+
+const refuseKind = (kinds: Kinds, name: string): Refusal => {
+  const legal = [...kinds.keys()];
+  return refuse('not-found', 'There is no such kind of session.', { legal, candidates: nearest(name, legal) });
 };
 
 /** What a verb can apply to: tells which session is meant where one name, or no name, stands for several. */
@@ -81,35 +89,38 @@ export const resolve = async (
   given: string | undefined,
   applies: Applies = {},
 ): Promise<Result<SessionRow, Refusal>> => {
+  const { kinds } = world;
   const isMeant = (row: SessionRow): boolean =>
     (applies.kind === undefined || row.kind === applies.kind) &&
-    (applies.command === undefined || (world.kinds.get(row.kind)?.commandTypes.includes(applies.command) ?? false));
+    (applies.command === undefined || (kinds.get(row.kind)?.commandTypes.includes(applies.command) ?? false));
   /** Of several, those that know the position that is named; all where none does, so that the refusal speaks of it. */
   const narrow = (rows: readonly SessionRow[]): readonly SessionRow[] => {
     const { position } = applies;
     const knowing =
-      position === undefined
-        ? []
-        : rows.filter((row) => world.kinds.get(row.kind)?.positions.includes(position) ?? false);
+      position === undefined ? [] : rows.filter((row) => kinds.get(row.kind)?.positions.includes(position) ?? false);
     return knowing.length === 0 ? rows : knowing;
   };
   const address = given ?? world.caller.session;
   if (address !== undefined) {
-    return resolveAddress(world.store, world.kinds, address, (rows) => {
-      const meant = rows.filter(isMeant);
-      return narrow(meant.length === 0 ? rows : meant);
-    });
+    return resolveAddress(world.store, kinds, address, async (rows) =>
+      whenLoaded(() => {
+        const meant = rows.filter(isMeant);
+        return narrow(meant.length === 0 ? rows : meant);
+      }),
+    );
   }
 
   const standing: (typeof standings)[keyof typeof standings] = standings[applies.standing ?? 'open'];
   const { called } = standing;
-  const open = (await world.store.rows({ status: standing.status })).filter(
-    (row) => isMeant(row) && standing.isMeant(row),
+  const meantOf = async (rows: readonly SessionRow[]) => whenLoaded(() => rows.filter(isMeant));
+  const open = await meantOf((await world.store.rows({ status: standing.status })).filter(standing.isMeant));
+  const here = await whenLoaded(() =>
+    narrow(open.filter((row) => world.places.homeOf(row).root === world.places.here.root)),
   );
-  const here = narrow(open.filter((row) => world.places.homeOf(row).root === world.places.here.root));
   const [only, ...others] = here;
   if (only === undefined) {
-    const known = open.length > 0 ? open : (await world.store.rows({})).filter(isMeant).slice(0, 5);
+    const known = open.length > 0 ? open : (await meantOf(await world.store.rows({}))).slice(0, 5);
+    const names = [...kinds.keys()];
     return err(
       refuse(
         'not-found',
@@ -118,7 +129,7 @@ export const resolve = async (
           expected: `${standing.one} of this checkout, or --session`,
           hint:
             known[0] === undefined
-              ? `stint begin ${world.kinds.size === 1 ? [...world.kinds.keys()][0] : 'KIND'}`
+              ? `stint begin ${names.length === 1 ? names[0] : 'KIND'}`
               : `name one with --session, for example --session ${known[0].key}`,
           candidates: known.slice(0, mostCandidates).map((row) => row.key),
         },
@@ -164,7 +175,7 @@ const resolveAddress = async (
   store: Store,
   kinds: Kinds,
   address: string,
-  narrow: (rows: readonly SessionRow[]) => readonly SessionRow[],
+  narrow: (rows: readonly SessionRow[]) => Promise<readonly SessionRow[]>,
 ): Promise<Result<SessionRow, Refusal>> => {
   const colon = address.indexOf(':');
   const kindName = colon < 0 ? undefined : address.slice(0, colon);
@@ -172,14 +183,14 @@ const resolveAddress = async (
   const problem = addressProblem(address);
   if (problem !== undefined)
     return err(refuse('usage', `The session is not legal. ${problem}`, { expected: legalAddress }));
-  const kind = kindName === undefined ? undefined : findKind(kinds, kindName);
-  if (kind?.ok === false) return kind;
+  const unknown = kindName === undefined ? undefined : checkKind(kinds, kindName);
+  if (unknown !== undefined) return err(unknown);
 
   const filter = kindName === undefined ? {} : { kind: kindName };
   const exact = await store.rows({ ...filter, name });
   const matching =
     exact.length > 0 || name.length < shortestPrefix ? exact : await store.rows({ ...filter, namePrefix: name });
-  const found = matching.length > 1 ? narrow(matching) : matching;
+  const found = matching.length > 1 ? await narrow(matching) : matching;
   const [only, ...others] = found;
   if (only === undefined) {
     const rows = await store.rows({ ...filter, thorough: true });

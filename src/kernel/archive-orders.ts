@@ -3,6 +3,7 @@ import { err, ok, type Result } from '../lib/result.ts';
 import { loadedIn, sessionIn, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
 import { folderOf } from './kind.ts';
+import { loadKind, whenLoaded } from './kinds.ts';
 import { decideOpened } from './lifecycle.ts';
 import { decideArchive, decideUnarchive } from './lifecycle-rules.ts';
 import type { SessionRow } from './ports.ts';
@@ -28,19 +29,16 @@ export const orderMove = async (
   way: keyof typeof ways,
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const { decide, archivedAt } = ways[way];
-  const kind = kinds.get(row.kind);
+  const kind = await loadKind(kinds, row.kind);
   const home = places.homeOf(row);
   const ofThisName = await store.rows({ name: row.name });
-  const along = ofThisName
-    .filter(
-      (other) =>
-        other.key !== row.key &&
-        kind !== undefined &&
-        kinds.get(other.kind)?.folder(row.name) === kind.folder(row.name) &&
-        (home.isElsewhere === true ? other.place === row.place : places.homeOf(other).root === home.root) &&
-        (other.archivedAt === null) === (row.archivedAt === null),
-    )
-    .map(({ key }) => key);
+  const isAlong = (other: SessionRow): boolean =>
+    other.key !== row.key &&
+    kind !== undefined &&
+    kinds.get(other.kind)?.folder(row.name) === kind.folder(row.name) &&
+    (home.isElsewhere === true ? other.place === row.place : places.homeOf(other).root === home.root) &&
+    (other.archivedAt === null) === (row.archivedAt === null);
+  const along = await whenLoaded(() => ofThisName.filter(isAlong).map(({ key }) => key));
   const to = kind === undefined ? '' : folderOf(kind, { name: row.name, archivedAt });
   const from = kind === undefined ? '' : folderOf(kind, row);
   // A tree that lies there, with nothing at its own place, was moved by hand: that is recorded. Files of another machine are

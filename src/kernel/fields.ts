@@ -5,6 +5,38 @@ import { addressProblem } from '../lib/name.ts';
 export const optionalText = (description: string) =>
   v.optional(v.pipe(v.string('expected a text'), v.description(description)));
 
+/** An input field that must be given: any text, an empty one too. */
+export const anyText = (description: string) =>
+  v.pipe(
+    v.string((issue) => (issue.received === 'undefined' ? 'is missing' : 'expected a text')),
+    v.description(description),
+  );
+
+/** An input field that may be left out: a list of texts. On the command line its flag may be repeated. */
+export const optionalTexts = (description: string) =>
+  v.optional(v.pipe(v.array(v.string('expected a text'), 'expected a list of texts'), v.description(description)));
+
+/** The same, of texts that each say a value by its name: `NAME=VALUE`. */
+export const optionalPairs = (description: string) =>
+  v.optional(
+    v.pipe(
+      v.array(
+        v.pipe(v.string('expected a text'), v.regex(/^[^=]+=/, 'expected NAME=VALUE')),
+        'expected a list of texts',
+      ),
+      v.description(description),
+    ),
+  );
+
+/** The values of a list of `NAME=VALUE` by their names; of two with one name the later one. */
+export const pairsOf = (texts: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(
+    texts.map((text) => {
+      const equals = text.indexOf('=');
+      return [text.slice(0, equals), text.slice(equals + 1)];
+    }),
+  );
+
 /** An input field that may be left out: what something is called, in a line. */
 export const optionalName = (description: string) => v.optional(requiredName(description));
 

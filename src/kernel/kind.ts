@@ -40,6 +40,8 @@ export interface KindDefinition<
 > {
   readonly name: string;
   readonly summary: string;
+  /** Loaded with the program; others when a session of that kind is first met. Read off the sources by `npm run gen`. */
+  readonly everyday?: true;
   /** Raised whenever the shape of the state changes: older snapshots are then replayed. */
   readonly stateVersion: number;
   /** What may be asked. `begin` opens, `continue` goes on after a close; both must be there. */
@@ -63,6 +65,8 @@ export interface KindDefinition<
   readonly mirrors: (state: State, common: Common, folder: string) => readonly Mirror[];
   /** What can be handed out; a kind may have no such steps. It then takes the commands of `steps.ts`. */
   readonly steps?: StepSource<State>;
+  /** The files that it was made from: whoever goes on with it is told of those that have changed. */
+  readonly sources?: (state: State) => readonly SourceFile[];
   /** At least one command of every type; the contract suite explores what they can reach. */
   readonly examples: readonly Command[];
 }
@@ -103,6 +107,24 @@ export interface StepSource<State> {
   readonly inDoubt: (state: State) => readonly string[];
   /** The newest token that was handed out. */
   readonly token: (state: State) => number;
+  /** The attempt that a background task works on, or has worked on, by the id of the task. */
+  readonly byTask?: (state: State, task: string) => TaskAttempt | undefined;
+}
+
+/** The attempt of a background task. */
+export interface TaskAttempt {
+  readonly step: string;
+  readonly attempt: number;
+}
+
+/** A file that a session was made from, as it was then. */
+export interface SourceFile {
+  /** What it is, for a person. */
+  readonly label: string;
+  /** Relative to the checkout's root, or absolute. */
+  readonly path: string;
+  /** SHA-256 of its content. */
+  readonly digest: string;
 }
 
 /** The folder of a session, relative to the checkout's root: its kind's, or the one in `archive` beside that. */
@@ -153,6 +175,7 @@ export interface Folded {
   readonly progress: (common: Common) => Progress;
   readonly mirrors: (common: Common) => readonly Mirror[];
   readonly steps: FoldedSteps | undefined;
+  readonly sources: () => readonly SourceFile[];
 }
 
 /** What can be handed out of a state. */
@@ -161,6 +184,7 @@ export interface FoldedSteps {
   readonly running: () => readonly RunningStep[];
   readonly inDoubt: () => readonly string[];
   readonly token: () => number;
+  readonly byTask: (task: string) => TaskAttempt | undefined;
 }
 
 /** Closes over the types of a kind's author, so that a registry of different kinds is a plain list. */
@@ -198,6 +222,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
       ];
     },
     steps: definition.steps && stepsOf(definition.steps, state),
+    sources: () => definition.sources?.(state) ?? [],
   });
 
   return {
@@ -220,6 +245,7 @@ const stepsOf = <State>(source: StepSource<State>, state: State): FoldedSteps =>
   running: () => source.running(state),
   inDoubt: () => source.inDoubt(state),
   token: () => source.token(state),
+  byTask: (task) => source.byTask?.(state, task),
 });
 
 const eventToDecided = (
@@ -230,41 +256,10 @@ const eventToDecided = (
   return { type, v: versions[type] ?? 1, data, ...(typeof happened === 'string' ? { happened } : {}) };
 };
 
-/** A kind that this program does not know: its sessions are shown as far as the kernel goes, and not written. */
-export const unknownKind = (name: string): Kind =>
-  defineKind({
-    name,
-    summary: 'a kind that this program does not know',
-    stateVersion: 0,
-    commands: v.never(),
-    events: v.never(),
-    eventVersions: {},
-    initial: null,
-    evolve: (state) => state,
-    decide: () => ok([]),
-    view: () => ({
-      position: '?',
-      where: {},
-      fields: {},
-      remaining: [],
-      missing: ['what its kind demands is not known to this program'],
-      next: { kind: 'none', text: 'Use the newer stint that wrote it.', command: null },
-      evidence: [],
-    }),
-    progress: () => noProgress,
-    folder: (session) => session,
-    mirrors: () => [],
-    examples: [],
-  });
-
-/** The kinds of this program, by name. */
-export type Kinds = ReadonlyMap<string, Kind>;
-
-/** The folder of a session, whatever kind it is of; empty where that is not known. */
-export const folderIn = (
-  kinds: Kinds,
-  session: { readonly kind: string; readonly name: string; readonly archivedAt: string | null },
-): string => {
-  const kind = kinds.get(session.kind);
-  return kind === undefined ? '' : folderOf(kind, session);
-};
+/** The kinds of this program, by name. A map of kinds is one where all are loaded; `kinds.ts` makes those that load some. */
+export interface Kinds {
+  readonly has: (name: string) => boolean;
+  readonly keys: () => Iterable<string>;
+  /** Undefined for a kind that nobody knows. Throws `NotLoaded` for one that is not there yet, which is no other answer. */
+  readonly get: (name: string) => Kind | undefined;
+}

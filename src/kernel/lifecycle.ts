@@ -107,15 +107,27 @@ export const decideCommand = (session: Session, command: KindCommand, process?: 
 };
 
 /** What a paused session still takes: what is said of work that is under way, and what is decided about it. */
-const underWay: ReadonlySet<string> = new Set(['start-step', 'end-step', 'interrupt-step', 'settle-step', 'decide', 'import']);
+const underWay: ReadonlySet<string> = new Set([
+  'start-step',
+  'end-step',
+  'interrupt-step',
+  'settle-step',
+  'skip-step',
+  'decide',
+  'import',
+]);
 
 /** What a paused session says to a command that would move it. */
 export const refusePaused = (common: Common): Refusal =>
-  refuse('illegal-transition', `${common.key} is paused${common.pause === null ? '' : ` ${pauseText(common.pause)}`}.`, {
-    expected: 'a session that is not paused',
-    legal: [`stint resume --session ${common.key}`],
-    hint: `stint resume --session ${common.key}`,
-  });
+  refuse(
+    'illegal-transition',
+    `${common.key} is paused${common.pause === null ? '' : ` ${pauseText(common.pause)}`}.`,
+    {
+      expected: 'a session that is not paused',
+      legal: [`stint resume --session ${common.key}`],
+      hint: `stint resume --session ${common.key}`,
+    },
+  );
 
 /** A remark in the journal; a closed session takes it too. */
 export const decideNote = (session: Session, text: string): Decision => {

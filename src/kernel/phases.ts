@@ -16,6 +16,8 @@ import { progressLimits, reopenCommand, type Evidence, type KindView, type NextA
 export interface PhaseWorkflow {
   readonly name: string;
   readonly summary: string;
+  /** As in `KindDefinition`. */
+  readonly everyday?: true;
   readonly phases: readonly [Phase, Phase, ...Phase[]];
   readonly cycle: Cycle;
   readonly completion: Completion;

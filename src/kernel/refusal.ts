@@ -23,8 +23,18 @@ export interface Refusal {
   readonly lease?: JsonObject | null;
   /** The single faults, where there are several (for example one per JSON path). */
   readonly faults?: readonly string[];
+  /** The values that are missing, where a person may be asked for them. */
+  readonly asks?: readonly Ask[];
   /** What is kept of it: journal events that the first session of the order gets although it is refused. */
   readonly record?: readonly DecidedEvent[];
+}
+
+/** A value that is missing: `name=value` in the list field `field` gives it. */
+export interface Ask {
+  readonly field: string;
+  readonly name: string;
+  /** What the value is, in a line. */
+  readonly description: string;
 }
 
 /** The closed list of refusals with their exit codes and when each is given; help and reference are made from it. */
@@ -89,4 +99,7 @@ export const refusalToJson = (refusal: Refusal) => ({
   candidates: refusal.candidates ?? [],
   ...(refusal.lease === undefined ? {} : { lease: refusal.lease }),
   ...(refusal.faults === undefined ? {} : { faults: refusal.faults }),
+  ...(refusal.asks === undefined
+    ? {}
+    : { asks: refusal.asks.map(({ field, name, description }) => ({ field, name, description })) }),
 });

@@ -3,14 +3,18 @@ import { withoutUndefined } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { resolveCaller } from './address.ts';
-import { abandonedIn, findAbandoned } from './abandoned.ts';
+import { findAbandoned } from './abandoned.ts';
 import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
-import type { ReadyStep, RunningStep } from './kind.ts';
-import { holderOf, isSameHolder, standingOfClaim, type Claim, type Renewal } from './lease.ts';
+import type { KindCommand, ReadyStep, RunningStep } from './kind.ts';
+import { folderIn } from './kinds.ts';
+import { holderOf, isSameHolder, observeSign, standingOfClaim, type Claim, type Renewal } from './lease.ts';
 import { claimOf, claimToData, lengthOf, nextToken, renewalOf, type ClaimWish } from './lease-rules.ts';
+import { decideResume } from './lifecycle-rules.ts';
 import { decideCommand, decideOpened, refusePaused } from './lifecycle.ts';
 import type { Beside, SessionRow } from './ports.ts';
+import type { Host } from './process.ts';
+import { findResults, recover, resultFile, type Recovered } from './recovery.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { appendEvents, viewOfSession, type OpenedSession, type Session } from './session.ts';
 import { nextActionOf, surroundingsOf } from './query.ts';
@@ -36,18 +40,20 @@ export const orderHandOut = async (
   wish: Omit<ClaimWish, 'holder'>,
   limit: number,
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
-  const { caller, store, host } = world;
+  const { caller, store } = world;
   const { key } = row;
   const place = placeOf(world);
   if (!place.ok) return place;
   const seen = await store.load(key);
   const holder = holderOf(world, place.value);
+  const left = seen === undefined ? { results: [], notes: [] } : await findResults(world, row, seen);
+  const folder = await folderIn(world.kinds, row);
   let handed: readonly Handed[] = [];
-  let interrupted: readonly RunningStep[] = [];
+  let recovered: Recovered = { adopted: [], interrupted: [], running: [] };
   return ok({
     steps: true,
     processes: seen === undefined ? [] : processesIn(seen),
-    beside: (): readonly Beside[] => interrupted.map(({ id }) => ({ session: key, step: id, renewal: null })),
+    beside: () => forgottenRenewals(key, recovered),
     ...orderOne(
       key,
       (session) =>
@@ -55,14 +61,12 @@ export const orderHandOut = async (
           session,
           (opened) => {
             if (opened.common.pause !== null) return err(refusePaused(opened.common));
-            const found = abandonedIn(opened, caller.now, host);
             const steps = createSteps(opened, caller.now);
-            for (const { id, attempt, because } of found) {
-              const refusal = steps.take({ type: 'interrupt-step', step: id, attempt, because });
-              if (refusal !== undefined) return err(refusal);
-            }
+            const found = recover(world, opened, steps, { results: left.results, takesOver: false });
+            if ('code' in found) return err(found);
             const claims: Handed[] = [];
-            for (const step of steps.session().folded.steps?.ready({ limit }).steps ?? []) {
+            const isOpen = steps.session().common?.status === 'active';
+            for (const step of (isOpen ? steps.session().folded.steps?.ready({ limit }).steps : undefined) ?? []) {
               const token = nextToken(steps.session().folded.steps?.token() ?? 0, caller.now);
               const claim = claimOf({ holder, ...wish }, token, caller.now);
               const { id, attempt } = step;
@@ -71,7 +75,7 @@ export const orderHandOut = async (
               claims.push({ step, claim });
             }
             handed = claims;
-            interrupted = found;
+            recovered = found;
             return ok(steps.events());
           },
           { mustBeOpen: true },
@@ -83,13 +87,153 @@ export const orderHandOut = async (
           ...stepToJson(step),
           token: claim.token,
           expires_at: claim.expiresAt,
+          result_path: `${folder}/${resultFile(step.id, step.attempt)}`,
         })),
         ...restOf(after),
-        interrupted: interrupted.map(({ id, attempt }) => ({ id, attempt })),
+        ...recoveredToJson(recovered),
+        ...(left.notes.length === 0 ? {} : { notes: [...left.notes] }),
         next_action: nextOf(after),
       }),
     ),
   });
+};
+
+/** What is not kept any more beside the log of attempts that are over. */
+const forgottenRenewals = (session: string, { adopted, interrupted }: Recovered): readonly Beside[] =>
+  [...adopted.map(({ step }) => step), ...interrupted.map(({ id }) => id)].map((step) => ({
+    session,
+    step,
+    renewal: null,
+  }));
+
+/** What became of attempts whose worker is gone, for whoever asked. */
+const recoveredToJson = ({ adopted, interrupted }: Recovered): JsonObject => ({
+  adopted: adopted.map(({ step, attempt, outcome, path }) => ({ id: step, attempt, outcome, path })),
+  interrupted: interrupted.map(({ id, attempt, because }) => ({ id, attempt, because })),
+});
+
+/** What is said of the steps of a session that somebody goes on with. */
+export interface Settling {
+  /** Those in doubt that are to be done again, and those that are done. */
+  readonly again: readonly string[];
+  readonly done: readonly string[];
+  readonly reason: string;
+  /** Whether attempts that are still worked on are interrupted. */
+  readonly takesOver: boolean;
+}
+
+/**
+ * Goes on with an open session: ends a pause, recovers what was under way, and settles what is in doubt as the caller says.
+ * What is finished is never done again, and what nobody knows about is asked about.
+ */
+export const orderResume = async (
+  world: World,
+  row: SessionRow,
+  { again, done, reason, takesOver }: Settling,
+): Promise<Result<Order<JsonObject>, Refusal>> => {
+  const { caller, store, host } = world;
+  const { key } = row;
+  const place = placeOf(world);
+  if (!place.ok) return place;
+  const process = await resolveCaller(world);
+  if (!process.ok) return process;
+  const seen = await store.load(key);
+  const left = seen === undefined ? { results: [], notes: [] } : await findResults(world, row, seen);
+  const notes = [...left.notes, ...(seen === undefined ? [] : changedSources(world, row, seen))];
+  let recovered: Recovered = { adopted: [], interrupted: [], running: [] };
+  let wasPaused = false;
+  return ok({
+    fence: 'joins',
+    steps: true,
+    processes: seen === undefined ? [] : processesIn(seen),
+    beside: () => forgottenRenewals(key, recovered),
+    ...orderOne(
+      key,
+      (session) =>
+        decideOpened(session, (opened) => {
+          wasPaused = opened.common.pause !== null;
+          const unpaused = decideResume(opened);
+          if (!unpaused.ok) return unpaused;
+          const steps = createSteps(opened, caller.now, process.value);
+          steps.append(unpaused.value);
+          const found = recover(world, opened, steps, { results: left.results, takesOver });
+          if ('code' in found) return err(found);
+          const settlings = [
+            ...again.map((step) => [step, 'again'] as const),
+            ...done.map((step) => [step, 'done'] as const),
+          ];
+          for (const [step, as] of settlings) {
+            const refusal = steps.take({ type: 'settle-step', step, as, reason });
+            if (refusal !== undefined) return err(refusal);
+          }
+          recovered = { ...found, running: steps.session().folded.steps?.running() ?? [] };
+          return ok(steps.events());
+        }),
+      (after) => ({
+        ...standingOf(after),
+        resumed: true,
+        was_paused: wasPaused,
+        ...recoveredToJson(recovered),
+        still_running: recovered.running
+          .slice(0, mostNamed)
+          .map((running) => runningToJson(running, after, caller.now, host)),
+        ...restOf(after),
+        ...(notes.length === 0 ? {} : { notes }),
+      }),
+    ),
+  });
+};
+
+/** An attempt that is left alone, with whose it is. */
+const runningToJson = (
+  { id, attempt, claim }: RunningStep,
+  { renewals }: OpenedSession,
+  now: string,
+  host: Pick<Host, 'observe'>,
+): JsonObject => ({
+  id,
+  attempt,
+  held_by: claim.holder.actor,
+  host: claim.holder.host,
+  pid: claim.sign?.pid ?? null,
+  process: claim.sign?.process ?? null,
+  alive: observeSign(claim.sign, host),
+  claimed_at: claim.claimedAt,
+  expires_at: standingOfClaim(claim, renewals.get(id), now).expiresAt,
+});
+
+/** The files that a session was made from and that are other ones now. It goes on with what they were. */
+const changedSources = ({ places, files }: World, row: SessionRow, { folded }: OpenedSession): readonly string[] => {
+  const home = places.homeOf(row);
+  if (home.isElsewhere === true) return [];
+  return folded.sources().flatMap(({ label, path, digest }) => {
+    const found = path.startsWith('/') ? files.digest('/', path.slice(1)) : files.digest(home.root, path);
+    if (found?.sha256 === digest) return [];
+    return [
+      `The ${label} ${path} ${found === undefined ? 'is not there any more' : 'has changed since'}; ${row.key} goes on with what it was.`,
+    ];
+  });
+};
+
+/** The step of a background task, and its session: the one that is named, else whichever has it. */
+export const findTask = async (
+  world: World,
+  task: string,
+  given: SessionRow | undefined,
+): Promise<Result<{ readonly row: SessionRow; readonly step: string; readonly attempt: number }, Refusal>> => {
+  const rows = given === undefined ? await world.store.rows({}) : [given];
+  // Those that are open first, and of each the newest.
+  const sorted = rows.toSorted((a, b) => a.status.localeCompare(b.status) || (a.updatedAt < b.updatedAt ? 1 : -1));
+  for (const row of sorted) {
+    const found = (await world.store.load(row.key))?.folded.steps?.byTask(task);
+    if (found !== undefined) return ok({ row, ...found });
+  }
+  return err(
+    refuse('not-found', `No step is known to be worked on by the task ${task}.`, {
+      expected: 'the id that stint start NODE --cli-task-id was told',
+      hint: 'stint list',
+    }),
+  );
 };
 
 /** The ready steps of a session, and what else is to be known before one is claimed. */
@@ -285,18 +429,22 @@ const processesIn = ({ folded }: Pick<OpenedSession, 'folded'>): readonly string
   (folded.steps?.running() ?? []).flatMap(({ claim }) => claim.sign?.process ?? []);
 
 /** Takes commands of a kind one after the other, each on the state that the ones before have led to. */
-const createSteps = (opened: OpenedSession, now: string) => {
+const createSteps = (opened: OpenedSession, now: string, process?: string) => {
   let session: Session = opened;
   const events: DecidedEvent[] = [];
+  const append = (decided: readonly DecidedEvent[]): void => {
+    events.push(...decided);
+    // Numbers and hashes are those of nobody: what is appended is decided by the store.
+    session = appendEvents(session, decided, { now, actor: '', place: '', cause: '' }).session;
+  };
   return {
     session: () => session,
     events: (): readonly DecidedEvent[] => events,
-    take: (command: JsonObject & { readonly type: string }): Refusal | undefined => {
-      const decided = decideCommand(session, command);
+    append,
+    take: (command: KindCommand): Refusal | undefined => {
+      const decided = decideCommand(session, command, process);
       if (!decided.ok) return decided.error;
-      events.push(...decided.value);
-      // Numbers and hashes are those of nobody: what is appended is decided by the store.
-      session = appendEvents(session, decided.value, { now, actor: '', place: '', cause: '' }).session;
+      append(decided.value);
       return undefined;
     },
   };

@@ -61,14 +61,14 @@ const claimed = {
   expires_at: text,
   sign: v.optional(fields),
 };
-const facts = v.optional(v.record(v.string(), v.any()));
-const result = { result: facts, digest: v.optional(text) };
+const said = v.optional(v.record(v.string(), v.any()));
+const result = { result: said, digest: v.optional(text) };
 const ended = { step: text, attempt: count, token: count, ...result };
 
 /** What the kernel, and verbs about steps, ask of a kind that hands out steps. */
 export const stepCommands = [
   v.strictObject({ type: v.literal('claim-step'), ...claimed }),
-  v.strictObject({ type: v.literal('start-step'), step: text, attempt: count, sign: v.optional(fields), facts }),
+  v.strictObject({ type: v.literal('start-step'), step: text, attempt: count, sign: v.optional(fields), facts: said }),
   v.strictObject({ type: v.literal('interrupt-step'), step: text, attempt: count, because: text }),
   v.strictObject({
     type: v.literal('end-step'),
@@ -79,13 +79,19 @@ export const stepCommands = [
     token: v.optional(count),
     ...result,
   }),
-  v.strictObject({ type: v.literal('settle-step'), step: text, as: v.picklist(['again', 'done']), reason: text, result: facts }),
+  v.strictObject({
+    type: v.literal('settle-step'),
+    step: text,
+    as: v.picklist(['again', 'done']),
+    reason: text,
+    result: said,
+  }),
 ] as const;
 
 /** What can happen to a step. */
 export const stepEvents = [
   v.strictObject({ type: v.literal('StepClaimed'), ...claimed }),
-  v.strictObject({ type: v.literal('StepStarted'), step: text, attempt: count, sign: v.optional(fields), facts }),
+  v.strictObject({ type: v.literal('StepStarted'), step: text, attempt: count, sign: v.optional(fields), facts: said }),
   v.strictObject({
     type: v.literal('StepInterrupted'),
     step: text,
@@ -96,7 +102,13 @@ export const stepEvents = [
   }),
   v.strictObject({ type: v.literal('StepCompleted'), ...ended }),
   v.strictObject({ type: v.literal('StepFailed'), ...ended }),
-  v.strictObject({ type: v.literal('StepSettled'), step: text, as: v.picklist(['again', 'done']), reason: text, result: facts }),
+  v.strictObject({
+    type: v.literal('StepSettled'),
+    step: text,
+    as: v.picklist(['again', 'done']),
+    reason: text,
+    result: said,
+  }),
 ] as const;
 
 /** The versions of their shapes. */
@@ -247,7 +259,7 @@ export const evolveStep = (pool: Pool, event: StepEvent, at: string): Pool => {
       return change({
         ...record,
         startedAt: record.startedAt ?? at,
-        facts: event.facts === undefined ? record.facts : event.facts,
+        facts: event.facts ?? record.facts,
         claim: event.sign === undefined || record.claim === null ? record.claim : { ...record.claim, sign: event.sign },
       });
     case 'StepInterrupted':
@@ -315,9 +327,15 @@ const refuseResult = (
 };
 
 /** A refusal of a result that puts it on record: what somebody has done is never lost, and never applied. */
-export const keepingResult = (refusal: Refusal, given: Extract<StepCommand, { readonly type: 'end-step' }>): Refusal => {
-  const { type: _, ...said } = given;
-  return { ...refusal, record: [kernelEvent('ResultRefused', withoutUndefined({ ...said, because: refusal.message }))] };
+export const keepingResult = (
+  refusal: Refusal,
+  given: Extract<StepCommand, { readonly type: 'end-step' }>,
+): Refusal => {
+  const { type: _, ...rest } = given;
+  return {
+    ...refusal,
+    record: [kernelEvent('ResultRefused', withoutUndefined({ ...rest, because: refusal.message }))],
+  };
 };
 
 /** Why a caller may not speak for a running attempt: another attempt, another token, or somebody else's. */

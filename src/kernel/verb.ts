@@ -16,6 +16,8 @@ export interface World {
   readonly caller: Caller;
   readonly places: Places;
   readonly files: Files;
+  /** What people have written into the project. */
+  readonly project: ProjectFiles;
   readonly host: Host;
   readonly care: Care;
   /** Whether the session that is resolved is to be written. */
@@ -30,9 +32,26 @@ export interface Apart {
   readonly named: string | undefined;
   /** Opens a store by its name: a path, the address of a server, or `env:NAME`. It is the verb's to close. */
   readonly open: (name: string, missing: 'make' | 'refuse-named') => Promise<Result<Store, Refusal>>;
+  readonly files: ProjectFiles;
 }
 
-/** The input of a verb: a flat object of texts, whole numbers and switches, each with a description. */
+/** Files that people write and verbs read whole, as UTF-8 without its mark. */
+export interface ProjectFiles {
+  /** A file of at most `limit` bytes by its path from the root of the checkout; never one outside, where links lead either. */
+  readonly read: (path: string, limit: number) => Result<string, Unread>;
+  /** The names of the files in a folder of the checkout, sorted with numbers by value; none where there is no such folder. */
+  readonly list: (folder: string) => readonly string[];
+  /** A file that the caller names from where he is, wherever it lies. `path` is that from the root, where it is below it. */
+  readonly readNamed: (path: string, limit: number) => Result<{ readonly path: string; readonly text: string }, Unread>;
+}
+
+/** Why a file was not read: `problem` completes a sentence that begins with its name. */
+export interface Unread {
+  readonly problem: string;
+  readonly isMissing: boolean;
+}
+
+/** The input of a verb: a flat object of texts, whole numbers, switches and lists of texts, each with a description. */
 export type InputSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
 
 /** A refusal; a verb whose answer is a verdict gives its full report with it. */
@@ -60,6 +79,26 @@ export interface PayloadRule {
   /** Faults and notes are lines that begin with a JSON path. */
   readonly check: (payload: unknown) => Result<{ readonly notes: readonly string[] }, readonly string[]>;
 }
+
+/** A text field that the command line also takes whole from elsewhere: from a file, or from standard input (`--stdin`, `-`). */
+export interface TextFrom<Field = string> {
+  readonly field: Field;
+  /** The flag that names the file. */
+  readonly file: string;
+}
+
+/** A list field of `NAME=VALUE`: on the command line it takes every free word of that shape too, wherever it stands. */
+export interface Pairs<Field = string> {
+  readonly field: Field;
+  /** The flag that names a file with more of them, as a JSON object of texts; what the command line says itself comes later. */
+  readonly file?: string;
+}
+
+/** The fields of an input that hold such a value. */
+type FieldsWith<Value, Input> = {
+  readonly [Key in keyof Input & string]: Exclude<Input[Key], undefined> extends Value ? Key : never;
+}[keyof Input & string] &
+  string;
 
 /** What a frame is made for. */
 export interface FrameLook {
@@ -116,6 +155,9 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly input: Schema;
   /** The fields that may be given by position, in order. */
   readonly positionals?: readonly (keyof v.InferOutput<Schema> & string)[];
+  /** Not together with a payload: there is one standard input. */
+  readonly textFrom?: TextFrom<FieldsWith<string, v.InferOutput<Schema>>>;
+  readonly pairs?: Pairs<FieldsWith<readonly string[], v.InferOutput<Schema>>>;
   /** Fields that do not go together, as a sentence; asked before anything is read. */
   readonly contradiction?: (input: v.InferOutput<Schema>) => string | undefined;
   /** Whether it may make a store where there is none. */
@@ -165,6 +207,8 @@ export interface Verb {
   readonly retired: readonly string[];
   readonly input: InputSchema;
   readonly positionals: readonly string[];
+  readonly textFrom: TextFrom | undefined;
+  readonly pairs: Pairs | undefined;
   readonly access: 'reads' | 'writes' | 'maintains' | 'apart';
   /** Whether it may make a store where there is none. */
   readonly creates: boolean;
@@ -302,6 +346,8 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     retired: definition.retired ?? [],
     input: definition.input,
     positionals: definition.positionals ?? [],
+    textFrom: definition.textFrom,
+    pairs: definition.pairs,
     creates: definition.creates ?? false,
     cares: definition.cares ?? ('reads' in does || 'orReads' in does),
     unopened: definition.unopened,
@@ -318,8 +364,9 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
 
 /** A fault of the input: fields are named as in help. */
 const faultOf = (issue: v.BaseIssue<unknown>): string => {
-  const key: unknown = issue.path?.[0]?.key;
-  const field = typeof key === 'string' ? key.replaceAll('_', '-') : 'the input';
+  const [key, at] = issue.path?.map((item): unknown => item.key) ?? [];
+  const name = typeof key === 'string' ? key.replaceAll('_', '-') : 'the input';
+  const field = typeof at === 'number' ? `${name}[${at}]` : name;
   if (issue.type !== 'strict_object') return `${field} ${issue.message}`;
   return issue.expected === 'never' ? `there is no field ${field}` : `${field} is missing`;
 };
@@ -342,8 +389,10 @@ const cleanInput = async (
   redact: boolean,
 ): Promise<{ readonly value: JsonObject; readonly found: Found }> => {
   const stored = Object.entries(input).filter(([key]) => !addresses.has(key));
-  const isClean = stored.every(
-    ([, value]) => typeof value !== 'string' || (value.isWellFormed() && !(redact && mayHoldSecret(value))),
+  const isClean = stored.every(([, value]) =>
+    (Array.isArray(value) ? value : [value]).every(
+      (item: Json) => typeof item !== 'string' || (item.isWellFormed() && !(redact && mayHoldSecret(item))),
+    ),
   );
   if (isClean) return { value: input, found: {} };
   const { value, found } = await cleanJson(Object.fromEntries(stored), redact);

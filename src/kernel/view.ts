@@ -3,7 +3,17 @@ import type { Common, Pause } from './common.ts';
 
 /** What to do next, as a closed list of kinds, a sentence, and the command. */
 export interface NextAction {
-  readonly kind: 'advance' | 'claim' | 'complete' | 'decide' | 'settle' | 'resume' | 'finish' | 'reopen' | 'wait' | 'none';
+  readonly kind:
+    | 'advance'
+    | 'claim'
+    | 'complete'
+    | 'decide'
+    | 'settle'
+    | 'resume'
+    | 'finish'
+    | 'reopen'
+    | 'wait'
+    | 'none';
   readonly text: string;
   /** The command to run as it stands, or null where nothing is to be done. */
   readonly command: string | null;

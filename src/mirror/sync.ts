@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { folderMarkOf, folderOf, type Kinds } from '../kernel/kind.ts';
+import { loadKind, whenLoaded } from '../kernel/kinds.ts';
 import type { MirrorRecord, Places, SessionRow, Store } from '../kernel/ports.ts';
 import { createFileAtomic, errnoCode, makeFolders, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
@@ -172,7 +173,7 @@ const isMark = ({ session, path }: MirrorRecord): boolean => path === folderMark
 /** Where a session's folder is to lie; undefined for one that is not here, or whose kind is not known. */
 const groundOf = async ({ store, kinds, places }: MirrorWorld, session: string): Promise<Ground | undefined> => {
   const row = (await store.read(session))?.row;
-  const kind = row === undefined ? undefined : kinds.get(row.kind);
+  const kind = row === undefined ? undefined : await loadKind(kinds, row.kind);
   if (row === undefined || kind === undefined) return undefined;
   const { root, isElsewhere } = places.homeOf(row);
   if (isElsewhere === true) return undefined;
@@ -218,7 +219,7 @@ const settleFolder = async (
 ): Promise<boolean> => {
   const { store, kinds, places } = world;
   const [kindName = '', name = ''] = session.split(':');
-  const home = kinds.get(kindName)?.folder(name);
+  const home = (await loadKind(kinds, kindName))?.folder(name);
   // Mostly the session is from here, was never archived, and its folder is there.
   if (home === undefined || (mark === undefined && existsSync(`${places.here.root}/${home}`))) return true;
   const ground = await groundOf(world, session);
@@ -250,13 +251,15 @@ const settleFolder = async (
 };
 
 /** Whether a session of another kind, which may share the folder, has it at the other place. */
-const isOfAnother = async ({ store, kinds, places }: MirrorWorld, { row, root, other }: Ground): Promise<boolean> =>
-  (await store.rows({ name: row.name })).some((one) => {
-    const kind = kinds.get(one.kind);
-    return (
-      one.key !== row.key && kind !== undefined && folderOf(kind, one) === other && places.homeOf(one).root === root
-    );
-  });
+const isOfAnother = async ({ store, kinds, places }: MirrorWorld, { row, root, other }: Ground): Promise<boolean> => {
+  const others = (await store.rows({ name: row.name })).filter(({ key }) => key !== row.key);
+  return whenLoaded(() =>
+    others.some((one) => {
+      const kind = kinds.get(one.kind);
+      return kind !== undefined && folderOf(kind, one) === other && places.homeOf(one).root === root;
+    }),
+  );
+};
 
 const makeFolder = (folder: string): void => {
   const parent = dirname(folder);

@@ -4,7 +4,8 @@ import { test, type TestContext } from 'node:test';
 import * as v from 'valibot';
 import { positionOf, type Position } from '../kernel/cursor.ts';
 import { findBrokenLink, type NewEvent, type StoredEvent } from '../kernel/event.ts';
-import { defineKind, type Kind } from '../kernel/kind.ts';
+import { defineKind, type Kind, type Kinds } from '../kernel/kind.ts';
+import { createKinds } from '../kernel/kinds.ts';
 import { claimFromData, type Renewal } from '../kernel/lease.ts';
 import type { CommitRequest, Store } from '../kernel/ports.ts';
 import { processOf } from '../kernel/process.ts';
@@ -19,7 +20,7 @@ export interface StoreFixture {
   /** What the backend is called in the names of the tests. */
   readonly name: string;
   /** Opens an empty store that knows these kinds, and takes it away after the test. */
-  readonly open: (t: TestContext, kinds: ReadonlyMap<string, Kind>) => Promise<Store>;
+  readonly open: (t: TestContext, kinds: Kinds) => Promise<Store>;
 }
 
 /**
@@ -115,6 +116,31 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     assert.equal(events.length, 41);
     assert.equal(findBrokenLink(events), undefined);
     assert.equal(sumOf(await store.load('tally:a')), 780);
+  });
+
+  test(`${name}: work that meets a kind which is not loaded is left, and done again with it`, async (t) => {
+    let loaded = 0;
+    const load = async () => {
+      loaded += 1;
+      return { kind: tally };
+    };
+    const store = await open(t, createKinds([{ name: tally.name, load }]));
+    assert.equal((await store.rows({})).length, 0);
+    assert.deepEqual([loaded], [0]);
+    await Promise.all([openTally(store, 'a'), openTally(store, 'b')]);
+    await add(store, 'a', 2);
+    assert.equal(sumOf(await store.load('tally:a')), 2);
+    const all = [...(await store.events('tally:a', {})), ...(await store.events('tally:b', {}))];
+    assert.deepEqual(
+      all.map(({ session, seq }) => [session, seq]),
+      [
+        ['tally:a', 1],
+        ['tally:a', 2],
+        ['tally:b', 1],
+      ],
+    );
+    // Those who ask at once may both load it, nobody does later.
+    assert.ok([1, 2].includes(loaded));
   });
 
   promise('a guard that no longer holds makes the commit stale, and nothing is written', async (store) => {

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
-import { unknownKind, type Kinds } from '../kernel/kind.ts';
+import type { Kinds } from '../kernel/kind.ts';
+import { unknownKind } from '../kernel/unknown-kind.ts';
 import { hashEvent, kernelEvent, type StoredEvent } from '../kernel/event.ts';
 import { absentSession, applyEvent, isOpened, type Session } from '../kernel/session.ts';
 import { sessionToStored } from './rows.ts';

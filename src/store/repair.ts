@@ -128,10 +128,13 @@ const remake = (files: StoreFiles, kinds: Kinds, now: string): Repair => {
   // Made with its mode before SQLite opens it, which gives its companions the same mode.
   closeSync(openSync(fresh, 'a', 0o600));
   const database = openDatabase(fresh, { readOnly: false });
-  migrate(database);
-  fillStore(database, kinds, remains, now);
-  // Closing writes the log into the file and takes it away.
-  database.close();
+  try {
+    migrate(database);
+    fillStore(database, kinds, remains, now);
+  } finally {
+    // Closing writes the log into the file and takes it away.
+    database.close();
+  }
   return { remains, kept: replaceStore(path, fresh, now) };
 };
 

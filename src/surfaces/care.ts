@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { whenLoaded } from '../kernel/kinds.ts';
 import { StoreFailure, type Damage } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { World } from '../kernel/verb.ts';
@@ -16,24 +17,28 @@ import { isFull, survey, type Location, type Workplace } from './world.ts';
 /** Looking after the store itself: what is left of a damaged one, its repair, and its copies. Loaded when it is needed. */
 
 /** Opens what is left of a store that is damaged, to be read. */
-export const openRemains = (location: Location, refusal: Refusal): Result<Workplace, Refusal> => {
+export const openRemains = async (location: Location, refusal: Refusal): Promise<Result<Workplace, Refusal>> => {
   const surveyed = survey(location);
   if (!surveyed.ok) return surveyed;
   if (surveyed.value.isOnServer) return err(refusal);
-  return ok(remainsOf(surveyed.value, refusal));
+  return remainsOf(surveyed.value, refusal);
 };
 
 /** The same, where the place is known. */
-export const remainsOf = <Place extends Omit<Workplace, 'store' | 'damage'>>(
-  place: Place,
+export const remainsOf = async (
+  place: Omit<Workplace, 'store' | 'damage'>,
   refusal: Refusal,
-): Place & Pick<Workplace, 'store' | 'damage'> => {
-  const remains = gatherRemains(place.files, place.kinds);
-  return {
-    ...place,
-    store: openRemainsStore(remains, place.kinds, place.files.path, refusal, place.now()),
-    damage: describeRemains(remains, refusal),
-  };
+): Promise<Result<Workplace, Refusal>> => {
+  try {
+    return await whenLoaded(() => {
+      const remains = gatherRemains(place.files, place.kinds);
+      const store = openRemainsStore(remains, place.kinds, place.files.path, refusal, place.now());
+      return ok({ ...place, store, damage: describeRemains(remains, refusal) });
+    });
+  } catch (error) {
+    if (error instanceof StoreFailure) return err(error.refusal);
+    throw error;
+  }
 };
 
 /** What a reader of the remains is told. */
@@ -79,7 +84,9 @@ export const repair = async (workplace: Workplace): ReturnType<World['care']['re
   // The folder may be gone with the store.
   const prepared = storeFiles.idFile === undefined ? ok(undefined) : prepareFolder(dirname(storeFiles.path));
   if (!prepared.ok) throw new StoreFailure(refuseFolder(prepared.error));
-  const repaired = repairStore(storeFiles, kinds, now(), () => isDamagedStore(storeFiles, kinds));
+  const repaired = await whenLoaded(() =>
+    repairStore(storeFiles, kinds, now(), () => isDamagedStore(storeFiles, kinds)),
+  );
   const store = openSqliteStore(storeFiles.path, kinds, { create: true, anyFileSystem: true });
   if (storeFiles.idFile !== undefined) keepStoreId(storeFiles.idFile, store.identity.id);
   if (repaired === undefined) return { store, done: undefined };

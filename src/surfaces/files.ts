@@ -7,13 +7,17 @@ import {
   readFileSync,
   readdirSync,
   readSync,
+  realpathSync,
   statSync,
   type Dirent,
 } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
 import type { Files } from '../kernel/ports.ts';
-import { errnoCode } from '../lib/atomic-file.ts';
+import type { ProjectFiles, Unread } from '../kernel/verb.ts';
+import { decodeUtf8, errnoCode, fileProblem } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { lyingAt, placeOfFolder } from '../lib/move-folder.ts';
+import { err, ok, type Result } from '../lib/result.ts';
 import { sha256Bytes } from '../lib/sha256.ts';
 
 /** The file system as verbs may ask it. */
@@ -72,6 +76,51 @@ export const files: Files = {
       if (file !== undefined) closeSync(file);
     }
   },
+};
+
+/** The files of a checkout as verbs may read them, for a caller who is in some folder of it. */
+export const createProjectFiles = (root: string, cwd: string): ProjectFiles => ({
+  read: (path, limit) => {
+    const real = confine(root, path);
+    return real === undefined
+      ? err({ problem: 'is not read: it leads out of the project, or nowhere', isMissing: false })
+      : readWhole(real, limit);
+  },
+  list: (folder) => {
+    const real = confine(root, folder);
+    return real === undefined ? [] : files.list(real);
+  },
+  readNamed: (path, limit) => {
+    const named = resolve(cwd, path);
+    const text = readWhole(named, limit);
+    return text.ok ? ok({ path: pathFrom(root, named), text: text.value }) : text;
+  },
+});
+
+/** The path of a file from the root, where it really is below it; else its own. */
+const pathFrom = (root: string, path: string): string => {
+  const realRoot = realpathSync(root);
+  const inside = relative(realRoot, realpathSync(path));
+  return confine(root, inside) === join(realRoot, inside) ? inside.split(sep).join('/') : path;
+};
+
+const readWhole = (path: string, limit: number): Result<string, Unread> => {
+  const unread = (problem: string, isMissing = false) => err({ problem, isMissing });
+  let file: number | undefined;
+  try {
+    // Whoever made the file may have made a pipe of it, which would keep us waiting.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = fstatSync(file);
+    if (!found.isFile()) return unread(found.isDirectory() ? 'is a folder, not a file' : 'is no file');
+    if (found.size > limit) return unread(`is larger than ${Math.floor(limit / 1024 / 1024)} MiB`);
+    const text = decodeUtf8(readFileSync(file));
+    return text.ok ? text : unread(text.error);
+  } catch (error) {
+    const { problem, code } = fileProblem(path, error);
+    return unread(problem, code === 'ENOENT' || code === 'ENOTDIR');
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
 };
 
 /** Deeper folders and more files than these are not what anybody looks for. */

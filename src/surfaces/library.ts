@@ -1,9 +1,10 @@
 import { hostname, userInfo } from 'node:os';
 import type { StoredEvent } from '../kernel/event.ts';
 import type { Kind } from '../kernel/kind.ts';
+import type { LazyKind } from '../kernel/kinds.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { Verb, VerbRefusal } from '../kernel/verb.ts';
-import { kinds as builtinKinds } from '../kinds/registry.gen.ts';
+import { kinds as builtinKinds } from '../kinds/everyday.gen.ts';
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { refuseVerb } from './verb-names.ts';
@@ -26,8 +27,8 @@ export interface StintOptions {
   readonly host?: string;
   /** The folder for rolling copies, which finishing a session leaves; none are kept without one. */
   readonly copies?: string;
-  /** Kinds beside the built-in ones, with the verbs that only they have. */
-  readonly kinds?: readonly Kind[];
+  /** Kinds beside the built-in ones, as they are or to be loaded when they are needed, with the verbs that only they have. */
+  readonly kinds?: readonly (Kind | LazyKind)[];
   readonly verbs?: readonly Verb[];
   /** The time now: UTC, RFC 3339, milliseconds; default: the system's clock. */
   readonly now?: () => string;

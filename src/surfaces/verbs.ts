@@ -1,5 +1,5 @@
 import type { Verb } from '../kernel/verb.ts';
-import { kindVerbs } from '../kinds/registry.gen.ts';
+import { kindVerbs } from '../kinds/verbs.gen.ts';
 import { doctor } from '../store/doctor.ts';
 import { rebuild } from '../store/rebuild.ts';
 import { storeCopy } from '../store/store-copy.ts';

@@ -2,10 +2,11 @@ import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
+import { createKinds, NotLoaded, whenLoaded, type LazyKind } from '../kernel/kinds.ts';
 import { StoreFailure, type Caller, type Damage, type Places, type Store } from '../kernel/ports.ts';
 import type { Host } from '../kernel/process.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
-import type { Apart, PreparedCall, Verb, VerbRefusal, World } from '../kernel/verb.ts';
+import type { Apart, PreparedCall, ProjectFiles, Verb, VerbRefusal, World } from '../kernel/verb.ts';
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { fileProblem } from '../lib/atomic-file.ts';
 import { ulid } from '../lib/id.ts';
@@ -19,7 +20,7 @@ import type { MountTable } from '../store/sqlite/file-system.ts';
 import { unfinishedRepairs } from '../store/sqlite/unfinished.ts';
 import { roomHint } from '../store/hints.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
-import { files } from './files.ts';
+import { createProjectFiles, files } from './files.ts';
 import { isServerAddress, readSettings, storeNamed } from './settings.ts';
 import { createHost } from './host.ts';
 
@@ -33,7 +34,7 @@ export interface Location {
   readonly project?: string | undefined;
   /** The variables that a store may be named by; default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly (Kind | LazyKind)[];
   /** What this machine is called; default: as the system says. */
   readonly host?: string | undefined;
   /** The folder for copies of stores; none are kept without one. */
@@ -57,6 +58,7 @@ export interface Workplace {
   readonly places: Places;
   readonly host: Host;
   readonly files: StoreFiles;
+  readonly project: ProjectFiles;
   readonly damage: Damage | undefined;
   readonly now: () => string;
   readonly freshId: () => string;
@@ -94,7 +96,7 @@ export const openWorkplace = async (
   if (!surveyed.ok) return surveyed;
   const { server } = surveyed.value;
   return server === undefined
-    ? openFileAt(surveyed.value, location, missing, openStore)
+    ? whenLoaded(() => openFileAt(surveyed.value, location, missing, openStore))
     : (await import('./server.ts')).openServer(surveyed.value, server, missing);
 };
 
@@ -108,7 +110,16 @@ export const openFileWorkplace = (location: Location, missing: Missing): Result<
         expected: "openStint of 'stint/postgres'",
       }),
     );
-  return openFileAt(surveyed.value, location, missing);
+  try {
+    return openFileAt(surveyed.value, location, missing);
+  } catch (error) {
+    if (!(error instanceof NotLoaded)) throw error;
+    return err(
+      refuse('usage', 'The store that was here is gone, and what is left of it is not looked for at once.', {
+        expected: "openStint of 'stint/postgres'",
+      }),
+    );
+  }
 };
 
 const openFileAt = (
@@ -162,6 +173,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
   if (!found.ok) return found;
   const path = linkedPath(found.value);
   const size = statSync(path, { throwIfNoEntry: false })?.size;
+  const kinds = createKinds(location.kinds);
   return ok({
     files: {
       path,
@@ -170,9 +182,14 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
         return location.copies;
       },
       traces: () => [
-        ...new Set(location.kinds.map((kind) => join(places.value.here.root, dirname(kind.folder('name'))))),
+        ...new Set(
+          location.kinds.map(({ name }) =>
+            join(places.value.here.root, dirname(kinds.get(name)?.folder('name') ?? '')),
+          ),
+        ),
       ],
     },
+    project: createProjectFiles(root, cwd),
     folder: storeFolder,
     server,
     isOnServer: server !== undefined,
@@ -181,7 +198,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
     patience: location.patience,
     size,
     exists: size !== undefined,
-    kinds: new Map(location.kinds.map((kind) => [kind.name, kind])),
+    kinds,
     places: places.value,
     host: createHost(location.host),
     now: location.now,
@@ -289,13 +306,14 @@ export const runVerb = async (
     dryRun: options.dryRun ?? false,
     redact: options.redact ?? true,
   };
-  const { store, kinds, places, host, damage } = workplace;
+  const { store, kinds, places, host, project, damage } = workplace;
   const world: World = {
     store,
     kinds,
     places,
     host,
     files,
+    project,
     caller,
     care: careOf(workplace),
   };
@@ -307,9 +325,10 @@ export const runVerb = async (
     }
     if (report !== undefined || workplace.isOnServer || !readsRemains(verb, call, refusal)) return result;
     // The store stays open: closing it would write its log into the damaged file.
-    const left = (await import('./care.ts')).remainsOf(workplace, refusal);
-    const isEmpty = left.damage?.sessions.length === 0;
-    return isEmpty && call.access === 'reads' ? result : runVerb(left, verb, call, payload, options);
+    const left = await (await import('./care.ts')).remainsOf(workplace, refusal);
+    if (!left.ok) return err({ refusal: left.error });
+    const isEmpty = left.value.damage?.sessions.length === 0;
+    return isEmpty && call.access === 'reads' ? result : runVerb(left.value, verb, call, payload, options);
   }
   const { answer, sessions } = result.value;
   const looksAfter = store.readOnly === undefined && !caller.dryRun;
@@ -328,13 +347,15 @@ export const runApart = async (
   named: string | undefined,
   run: NonNullable<PreparedCall['apart']>,
 ): Promise<Result<JsonObject, VerbRefusal>> => {
-  const checkout = findCheckout(pathOf(location.cwd));
+  const cwd = pathOf(location.cwd);
+  const checkout = findCheckout(cwd);
   if (!checkout.ok) return err({ refusal: refuseFolder(checkout.error) });
+  const { root } = checkout.value;
   const open: Apart['open'] = async (store, missing) => {
     const opened = await openWorkplace({ ...location, store }, missing);
     return opened.ok ? ok(opened.value.store) : opened;
   };
-  return failing(async () => run({ root: checkout.value.root, named, open }));
+  return failing(async () => run({ root, named, open, files: createProjectFiles(root, cwd) }));
 };
 
 /** Damage that only the mirrors meet does not undo what the verb did. */

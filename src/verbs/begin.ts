@@ -73,7 +73,7 @@ const kindAndChoice = async (
   world: World,
   input: Wish & { readonly kind: string },
 ): Promise<Result<{ readonly kind: Kind; readonly choice: Choice }, Refusal>> => {
-  const kind = findKind(world.kinds, input.kind);
+  const kind = await findKind(world.kinds, input.kind);
   if (!kind.ok) return kind;
   const illegal = input.name === undefined ? undefined : checkName(input.name, 'The name');
   if (illegal !== undefined) return err(illegal);

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { findKind } from '../kernel/address.ts';
+import { checkKind } from '../kernel/address.ts';
 import { objectsAt, table, textAt } from '../kernel/answer.ts';
 import { flag, optionalText } from '../kernel/fields.ts';
 import type { Renewal } from '../kernel/lease.ts';
@@ -20,12 +20,12 @@ export const list = defineVerb({
   }),
   does: {
     reads: async (world, input) => {
-      const kind = input.kind === undefined ? undefined : findKind(world.kinds, input.kind);
-      if (kind?.ok === false) return err({ refusal: kind.error });
+      const unknown = input.kind === undefined ? undefined : checkKind(world.kinds, input.kind);
+      if (unknown !== undefined) return err({ refusal: unknown });
       const rows = await world.store.rows({
         thorough: true,
         ...(input.all === true ? {} : { status: 'active' as const }),
-        ...(kind === undefined ? {} : { kind: kind.value.name }),
+        ...(input.kind === undefined ? {} : { kind: input.kind }),
       });
       const running = Map.groupBy(await world.store.processes({ running: true }), ({ session }) => session);
       const renewals = new Map<string, Renewal | undefined>();

@@ -5,6 +5,7 @@ import { flag, optionalCount, optionalText, sessionField } from '../kernel/field
 import { ttlField, wishOf } from '../kernel/lease-rules.ts';
 import { listSteps, orderHandOut } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
+import { oneLine, truncate } from '../lib/text.ts';
 import { err, ok } from '../lib/result.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 
@@ -16,7 +17,7 @@ export const next = defineVerb({
   summary: 'What can be done now? With --claim: give it to me.',
   details: `Lists the steps of the session that are ready, in their order, --limit at a time; --after names the last one that was seen. A kind whose work has no such steps (review, map) answers with none, and with its next action.
 
---claim hands steps out, one unless --limit says otherwise, each to exactly one caller. The answer names for each its attempt and token: with both its result is recorded, and nobody else's is. A claim lasts for --ttl and is renewed by start and beat. Attempts whose claim has expired, or whose worker (--pid, --process) is proved to be gone, are interrupted in the same transaction and stay on the record. The list names such attempts under abandoned. Their steps come back as another attempt where doing them twice does no harm; else they are in doubt, and are not handed out before somebody says what came of them.`,
+--claim hands steps out, one unless --limit says otherwise, each to exactly one caller. The answer names for each its attempt and token: with both its result is recorded, and nobody else's is. A claim lasts for --ttl and is renewed by start and beat. Whoever works for a driver that may be gone when it ends leaves its result in the file that result_path names, as JSON with token, exit_code and where it helps output, output_path, artifacts, child_session and error: it is taken when somebody asks next. Attempts whose claim has expired, or whose worker (--pid, --process) is proved to be gone, are interrupted in the same transaction and stay on the record. The list names such attempts under abandoned. Their steps come back as another attempt where doing them twice does no harm; else they are in doubt, and are not handed out before somebody says what came of them.`,
   examples: [
     'stint next --json',
     'stint next --claim --ttl 10m --json',
@@ -57,9 +58,16 @@ export const next = defineVerb({
       steps.length === 0
         ? `${textAt(answer, 'session')}: no step is ready (${textAt(answer, 'running')} running)`
         : table(steps.map(stepCells)),
+      ...steps
+        .filter((step) => typeof step['args'] === 'string')
+        .map((step) => `${textAt(step, 'id')}: ${truncate(oneLine(textAt(step, 'args')), 200)}`),
       ...(doubtful.length === 0 ? [] : [`in doubt: ${doubtful.join(', ')}`]),
       ...objectsAt(answer, 'abandoned').map(
         (one) => `left: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')} (${textAt(one, 'because')})`,
+      ),
+      ...objectsAt(answer, 'adopted').map(
+        (one) =>
+          `taken: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')} has ${textAt(one, 'outcome')} (${textAt(one, 'path')})`,
       ),
       ...objectsAt(answer, 'interrupted').map(
         (one) => `interrupted: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')}`,

@@ -3,7 +3,7 @@ import { objectsAt, table, textAt } from '../kernel/answer.ts';
 import { loadedIn, type Order } from '../kernel/dispatch.ts';
 import type { DecidedEvent } from '../kernel/event.ts';
 import { optionalCount } from '../kernel/fields.ts';
-import { folderIn } from '../kernel/kind.ts';
+import { folderIn } from '../kernel/kinds.ts';
 import { isHeld, leaseFacts } from '../kernel/lease.ts';
 import { decideFinish } from '../kernel/lifecycle.ts';
 import { livenessOfAll, type Liveness, type Process } from '../kernel/process.ts';
@@ -53,7 +53,7 @@ unproved lists the closed sessions whose last files are there without a completi
       const unproved: JsonObject[] = [];
       for (const row of rows.filter(({ status, outcome }) => status === 'closed' && outcome !== 'completed')) {
         const read = await store.read(row.key);
-        const folder = `${places.homeOf(row).root}/${folderIn(kinds, row)}`;
+        const folder = `${places.homeOf(row).root}/${await folderIn(kinds, row)}`;
         if (read === undefined || read.view.missing.length === 0 || read.unreadable !== undefined) continue;
         // Of the whole work, not of what was reached: a session that only files tell of never left its first phase.
         const session = await store.load(row.key);

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectAt, objectsAt, table, textAt } from '../kernel/answer.ts';
 import { optionalCount, sessionField } from '../kernel/fields.ts';
-import { folderIn } from '../kernel/kind.ts';
+import { folderIn } from '../kernel/kinds.ts';
 import { eventToJson, sessionAt, statusToJson, surroundingsOf } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
@@ -26,7 +26,7 @@ export const show = defineVerb({
       const session = await sessionAt(world.store, row.value.key, at);
       if (!session.ok) return err({ refusal: session.error });
       const events = await world.store.events(row.value.key, { until: at ?? session.value.row.seq });
-      const folder = folderIn(world.kinds, session.value.row);
+      const folder = await folderIn(world.kinds, session.value.row);
       const around = await surroundingsOf(world, session.value);
       const then = { ...around, renewal: at === undefined ? around.renewal : undefined };
       return ok({

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { fieldLines, leaseText, nextText, objectAt, objectsAt, pausedText, textAt, textsAt } from '../kernel/answer.ts';
 import { sessionField } from '../kernel/fields.ts';
-import { folderIn } from '../kernel/kind.ts';
+import { folderIn } from '../kernel/kinds.ts';
 import { sessionAt, statusToJson, surroundingsOf } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
@@ -23,7 +23,7 @@ export const status = defineVerb({
       if (!row.ok) return err({ refusal: row.error });
       const session = await sessionAt(world.store, row.value.key, undefined);
       if (!session.ok) return err({ refusal: session.error });
-      const folder = folderIn(world.kinds, session.value.row);
+      const folder = await folderIn(world.kinds, session.value.row);
       return ok(statusToJson(session.value, await surroundingsOf(world, session.value), world, folder));
     },
   },

@@ -17,7 +17,7 @@ export const timeline = defineVerb({
     reads: async (world, { session }) => {
       const row = await resolve(world, session);
       if (!row.ok) return err({ refusal: row.error });
-      const kind = findKind(world.kinds, row.value.kind);
+      const kind = await findKind(world.kinds, row.value.kind);
       if (!kind.ok) return err({ refusal: kind.error });
       const { key } = row.value;
       const events = await world.store.events(key, { lifecycleOnly: true, until: row.value.seq });

@@ -166,6 +166,15 @@ export const resolveArgs = (
   return { text: parts.join(''), warnings };
 };
 
+/** The arguments as far as they are known before anything is done: what refers to nodes stays a reference. */
+export const previewArgs = (tokens: readonly Token[], context: Readonly<Record<string, string>>): string =>
+  tokens
+    .map((token) => {
+      if (token.kind === 'text' || token.kind === 'brace') return token.text;
+      return token.kind === 'context' && Object.hasOwn(context, token.name) ? context[token.name] : token.source;
+    })
+    .join('');
+
 /** A value, or why there is none. */
 type Found = string | { readonly because: string };
 

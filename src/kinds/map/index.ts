@@ -15,6 +15,7 @@ const mappedFiles = {
 const workflow: PhaseWorkflow = {
   name: 'map',
   summary: 'a map of a change for those who review it, in runs: its files in sections, how they hang together and why',
+  everyday: true,
   phases: [
     {
       name: 'map-context',

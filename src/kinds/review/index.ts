@@ -13,6 +13,7 @@ const workflow: PhaseWorkflow = {
   name: 'review',
   summary:
     'a code review in rounds: reviewers work side by side, their findings are aggregated, discussed and synthesized',
+  everyday: true,
   phases: [
     {
       name: 'context',

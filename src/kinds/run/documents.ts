@@ -16,18 +16,13 @@ import {
 } from '../../formats/run-state/document.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { eventSchema, type Node } from './events.ts';
+import { folderOfRun, outputFile, placePath, snapshotFile } from './paths.ts';
 import { checkpointOf, currentNodes, emptyRun, isDone, nodeOf, workOf, type RunState } from './state.ts';
 
 /** The files of a run, as the original workflow player keeps them. */
 
-/** The folder of a run, where it is not in the archive. */
-export const folderOfRun = (name: string): string => `.workflow/sessions/${name}`;
-
-/** Where the output of a node lies that names no file of its own, in the folder of its run. */
-export const outputPathOf = (node: string): string => `artifacts/${node}-output.md`;
-
-/** Where the snapshot of a checkpoint lies in it. */
-export const snapshotPathOf = (node: string): string => `checkpoints/${node}.json`;
+/** The time of what was decided together with an event; that is known once it is stored. */
+export const sameTime = '';
 
 /** The status of a node. What was interrupted has not completed, and does not run. */
 export const statusOf = (state: RunState, node: Node): NodeStatus | 'in_doubt' => {
@@ -44,7 +39,10 @@ export const nodeStatesOf = (state: RunState, nodes: readonly Node[]): RunDocume
   Object.fromEntries(
     nodes.map((node) => [
       node.id,
-      { ...(node.type === 'checkpoint' ? checkpointDocument(state, node) : workDocument(state, node)), ...state.unknown.nodes[node.id] },
+      {
+        ...(node.type === 'checkpoint' ? checkpointDocument(state, node) : workDocument(state, node)),
+        ...state.unknown.nodes[node.id],
+      },
     ]),
   );
 
@@ -123,22 +121,28 @@ const placedIn = (states: RunDocument['node_states'], name: string, folder: stri
       id,
       'snapshot_path' in state
         ? { ...state, snapshot_path: placed(state.snapshot_path) }
-        : { ...state, output_path: placed(state.output_path), artifacts: state.artifacts.map((path) => placed(path) ?? path) },
+        : {
+            ...state,
+            output_path: placed(state.output_path),
+            artifacts: state.artifacts.map((path) => placed(path) ?? path),
+          },
     ]),
   );
 };
 
-const placePath = (path: string | null, name: string, folder: string): string | null => {
-  const home = `${folderOfRun(name)}/`;
-  return path?.startsWith(home) === true ? `${folder}/${path.slice(home.length)}` : path;
-};
-
 /** A path on record, where it is now: what lies in the folder of a run moves with that. */
-export const pathNow = (path: string | null, { name, archivedAt }: Pick<Common, 'name' | 'archivedAt'>): string | null =>
-  placePath(path, name, folderOf({ folder: folderOfRun }, { name, archivedAt }));
+export const pathNow = (
+  path: string | null,
+  { name, archivedAt }: Pick<Common, 'name' | 'archivedAt'>,
+): string | null => placePath(path, name, folderOf({ folder: folderOfRun }, { name, archivedAt }));
 
 /** `checkpoints/<id>.json`, from the event that the checkpoint was reached. */
-const snapshotDocument = (state: RunState, { name }: Common, folder: string, { at, data }: StoredEvent): SnapshotDocument => {
+const snapshotDocument = (
+  state: RunState,
+  { name }: Common,
+  folder: string,
+  { at, data }: StoredEvent,
+): SnapshotDocument => {
   const reached = v.parse(eventSchema, { ...data, type: 'CheckpointReached' });
   if (reached.type !== 'CheckpointReached') throw new Error('a snapshot is made from another event');
   const { node_states: touched } = reached;
@@ -149,10 +153,23 @@ const snapshotDocument = (state: RunState, { name }: Common, folder: string, { a
     checkpoint_name: reached.name,
     saved_at: printTime(at),
     context_snapshot: state.context,
-    node_states_snapshot: placedIn({ ...nodeStatesOf(untouched, planned(state)), ...touched }, name, folder),
+    node_states_snapshot: placedIn({ ...nodeStatesOf(untouched, planned(state)), ...timed(touched, at) }, name, folder),
     last_completed_node: reached.last_completed_node,
     next_node: reached.next_node,
   };
+};
+
+/** The states with the time of their event where they were decided together with it. */
+const timed = (states: RunDocument['node_states'], at: string): RunDocument['node_states'] => {
+  const known = (time: string | null): string | null => (time === sameTime ? printTime(at) : time);
+  return Object.fromEntries(
+    Object.entries(states).map(([id, state]) => [
+      id,
+      'saved_at' in state
+        ? { ...state, saved_at: known(state.saved_at) }
+        : { ...state, started_at: known(state.started_at), completed_at: known(state.completed_at) },
+    ]),
+  );
 };
 
 /** The files of a run in the order in which they are written: the state comes behind what it names. */
@@ -161,7 +178,7 @@ export const mirrorsOf = (state: RunState, common: Common, folder: string): read
     ? []
     : [
         ...state.outputs.map(({ node, source }) => ({
-          path: outputPathOf(node),
+          path: outputFile(node),
           source,
           render: ({ data }: StoredEvent): string => textAt(objectAt(data, 'result'), 'output'),
         })),
@@ -170,16 +187,27 @@ export const mirrorsOf = (state: RunState, common: Common, folder: string): read
             ? []
             : [
                 {
-                  path: snapshotPathOf(node),
+                  path: snapshotFile(node),
                   source,
                   render: (event: StoredEvent): string => printDocument(snapshotDocument(state, common, folder, event)),
                 },
               ],
         ),
-        {
-          path: 'session-state.json',
-          source: common.revision,
-          render: (): string =>
-            printDocument(stateDocument(state, common, folder), { ...archiveKeys(common), ...state.unknown.file }),
-        },
+        ...(isAsTakenOver(state, common)
+          ? []
+          : [
+              {
+                path: 'session-state.json',
+                source: common.revision,
+                render: (): string =>
+                  printDocument(stateDocument(state, common, folder), {
+                    ...archiveKeys(common),
+                    ...state.unknown.file,
+                  }),
+              },
+            ]),
       ];
+
+/** Whether nothing has happened to a run since it was taken over: its files are those of the original, and stay untouched. */
+const isAsTakenOver = (state: RunState, { imported, revision }: Common): boolean =>
+  state.origin !== null && imported?.revision === revision;

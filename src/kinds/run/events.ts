@@ -44,7 +44,20 @@ const planned = {
   context: v.record(v.string(), v.string()),
 };
 
-const skipped = { node: text, reason: text };
+/** A run as another program has left it. */
+const imported = {
+  /** SHA-256 of the file that it was taken from. */
+  digest: text,
+  document: v.custom<RunDocument>((input) => v.is(object, input)),
+  /** Its nodes as their template has them, as far as that is known. */
+  nodes: v.array(node),
+  template: v.optional(object),
+  template_digest: v.optional(text),
+  /** Keys that are not of the format, of the file and of single nodes. */
+  unknown: object,
+  unknown_of_nodes: v.record(v.string(), object),
+};
+
 const answers = ['continue', 'pause', 'abort'] as const;
 const decided = { node: text, answer: v.picklist(answers), reason: v.optional(text) };
 
@@ -53,7 +66,8 @@ const makeCommandSchema = () =>
     v.strictObject({ type: v.literal('begin') }),
     v.strictObject({ type: v.literal('continue'), after: v.nullable(v.string()) }),
     v.strictObject({ type: v.literal('plan'), ...planned }),
-    v.strictObject({ type: v.literal('skip-node'), ...skipped }),
+    v.strictObject({ type: v.literal('import'), ...imported }),
+    v.strictObject({ type: v.literal('skip-step'), step: text, reason: text }),
     v.strictObject({ type: v.literal('decide'), ...decided }),
     ...stepCommands,
   ]);
@@ -61,7 +75,13 @@ const makeCommandSchema = () =>
 const makeEventSchema = () =>
   v.variant('type', [
     v.strictObject({ type: v.literal('RunPlanned'), ...planned }),
-    v.strictObject({ type: v.literal('NodeSkipped'), ...skipped, by: v.picklist(['template', 'caller']) }),
+    v.strictObject({ type: v.literal('RunImported'), ...imported }),
+    v.strictObject({
+      type: v.literal('NodeSkipped'),
+      node: text,
+      reason: text,
+      by: v.picklist(['template', 'caller']),
+    }),
     v.strictObject({ type: v.literal('NodeRetried'), node: text, by: v.picklist(['template', 'reopening']) }),
     v.strictObject({
       type: v.literal('CheckpointReached'),
@@ -83,6 +103,7 @@ const makeEventSchema = () =>
 export const eventVersions = {
   ...stepEventVersions,
   RunPlanned: 1,
+  RunImported: 1,
   NodeSkipped: 1,
   NodeRetried: 1,
   CheckpointReached: 1,

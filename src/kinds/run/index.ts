@@ -1,11 +1,13 @@
 import { defineKind, type Kind } from '../../kernel/kind.ts';
 import { doubtfulIn, runningIn } from '../../kernel/steps.ts';
-import type { Verb } from '../../kernel/verb.ts';
-import { folderOfRun, mirrorsOf } from './documents.ts';
+import { valueIn } from '../../lib/persistent-map.ts';
+import { mirrorsOf } from './documents.ts';
 import { commandSchema, eventSchema, eventVersions, type RunCommand, type RunEvent } from './events.ts';
 import { examples } from './examples.ts';
+import { folderOfRun } from './paths.ts';
 import { decideRun, readyNodes } from './rules.ts';
-import { emptyRun, evolveRun, type RunState } from './state.ts';
+import { emptyRun, type RunState } from './state.ts';
+import { evolveRun } from './evolve.ts';
 import { progressOfRun, viewOfRun } from './view.ts';
 
 /** A workflow that is done node by node: those of a template, in the order of their dependencies. */
@@ -28,8 +30,11 @@ export const kind: Kind = defineKind<RunState, RunCommand, RunEvent>({
     running: ({ pool }) => runningIn(pool),
     inDoubt: ({ pool }) => doubtfulIn(pool),
     token: ({ pool }) => pool.token,
+    byTask: ({ tasks }, task) => valueIn(tasks, task),
   },
+  sources: ({ template }) =>
+    template === null || template.digest === null
+      ? []
+      : [{ label: 'template', path: template.path, digest: template.digest }],
   examples,
 });
-
-export const verbs: readonly Verb[] = [];

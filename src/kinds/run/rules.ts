@@ -6,9 +6,11 @@ import { decideStep, isFree, isStepCommand, nextAttempt, nextIn, recordOf } from
 import { resolveArgs, tokenize, type NodeResult, type ReferenceLookup } from '../../formats/run-state/references.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest } from '../../lib/text.ts';
-import { folderOfRun, nodeStatesOf, snapshotPathOf } from './documents.ts';
+import { nodeStatesOf, sameTime } from './documents.ts';
 import type { Node, RunCommand, RunEvent } from './events.ts';
-import { awaited, checkpointOf, currentNodes, evolveRun, nodeOf, workOf, type RunState } from './state.ts';
+import { snapshotPathOf } from './paths.ts';
+import { awaited, checkpointOf, currentNodes, nodeOf, workOf, type RunState } from './state.ts';
+import { evolveRun } from './evolve.ts';
 
 type Decided = Result<readonly RunEvent[], Refusal>;
 
@@ -16,7 +18,9 @@ type Decided = Result<readonly RunEvent[], Refusal>;
 export const decideRun = (state: RunState, command: RunCommand, { common }: Situation): Decided => {
   const decided = decideAlone(state, command, common);
   if (!decided.ok || decided.value.length === 0) return decided;
-  return ok(withConsequences(state, decided.value, common?.name ?? ''));
+  const events = withConsequences(state, decided.value, common?.name ?? '');
+  // What was taken over is closed as it was there, and not because nothing is left of it.
+  return ok(command.type === 'import' ? events.filter(({ type }) => type !== 'SessionClosed') : events);
 };
 
 const decideAlone = (state: RunState, command: RunCommand, common: Common | undefined): Decided => {
@@ -46,7 +50,9 @@ const decideAlone = (state: RunState, command: RunCommand, common: Common | unde
         ? ok([{ type: 'RunPlanned', ...plan }])
         : refusePlanned(state.template.id === plan.template_id, common);
     }
-    case 'skip-node':
+    case 'import':
+      return takeOver(state, command, common);
+    case 'skip-step':
       return skip(state, command, common);
     case 'decide':
       return decide(state, command, common);
@@ -70,21 +76,45 @@ const refusePlanned = (isSame: boolean, common: Common | undefined): Decided =>
     }),
   );
 
+/** A run is taken over as it was left elsewhere, also again, as long as nothing has happened to it here. */
+const takeOver = (
+  state: RunState,
+  command: Extract<RunCommand, { readonly type: 'import' }>,
+  common: Common | undefined,
+): Decided => {
+  const { type: _, ...found } = command;
+  if (state.origin?.digest === found.digest) return ok([]);
+  if (common?.status === 'closed') return err(refuseClosed(common));
+  const hasMoved = common !== undefined && common.imported?.revision !== common.revision;
+  if (state.template !== null && (state.origin === null || hasMoved)) return refusePlanned(false, common);
+  return ok([{ type: 'RunImported', ...found }]);
+};
+
 const skip = (
   state: RunState,
-  { node: id, reason }: Extract<RunCommand, { readonly type: 'skip-node' }>,
+  { step: id, reason }: Extract<RunCommand, { readonly type: 'skip-step' }>,
   common: Common | undefined,
 ): Decided => {
   const node = nodeOf(state, id);
   if (node === undefined) return err(refuseUnknown(state, id, common));
   const illegal = (why: string, ...legal: readonly string[]): Decided =>
-    err(refuse('illegal-transition', `${id} is not skipped: ${why}.`, { expected: 'a node that does not run and is not done', legal, ...(legal[0] === undefined ? {} : { hint: legal[0] }) }));
+    err(
+      refuse('illegal-transition', `${id} is not skipped: ${why}.`, {
+        expected: 'a node that does not run and is not done',
+        legal,
+        ...(legal[0] === undefined ? {} : { hint: legal[0] }),
+      }),
+    );
   if (node.type === 'checkpoint') return illegal('it is a checkpoint', decideCommand(id, common));
   const { status } = workOf(state, id);
   if (status === 'skipped') return ok([]);
   if (status === 'completed') return illegal('it is completed', nextIn(common));
   if (recordOf(state.pool, id)?.state === 'running')
-    return illegal('it is running', `stint fail ${id} --error E${sessionFlag(common)}`, `stint resume --take-over${sessionFlag(common)}`);
+    return illegal(
+      'it is running',
+      `stint fail ${id} --error E${sessionFlag(common)}`,
+      `stint resume --take-over${sessionFlag(common)}`,
+    );
   if (common?.status === 'closed') return err(refuseClosed(common));
   return ok([{ type: 'NodeSkipped', node: id, reason, by: 'caller' }]);
 };
@@ -136,8 +166,9 @@ const decide = (
 /** Everything that follows of itself, after what was decided. */
 const withConsequences = (before: RunState, decided: readonly RunEvent[], name: string): readonly RunEvent[] => {
   const events = [...decided];
-  // Times and numbers are those of nobody: nothing is decided by them.
-  const apply = (state: RunState, event: RunEvent): RunState => evolveRun(state, event, { seq: 0, at: '', actor: '' });
+  // Numbers are those of nobody, and the time is not known yet: nothing is decided by them.
+  const apply = (state: RunState, event: RunEvent): RunState =>
+    evolveRun(state, event, { session: `run:${name}`, seq: 0, at: sameTime, actor: '' });
   let state = decided.reduce(apply, before);
   for (;;) {
     if (events.some(({ type }) => type === 'SessionClosed')) return events;
@@ -152,10 +183,11 @@ const withConsequences = (before: RunState, decided: readonly RunEvent[], name: 
 
 /** What follows next; nothing where somebody is waited for. */
 const followingOf = (state: RunState, name: string): readonly RunEvent[] => {
-  if (state.template === null) return [];
+  if (state.plan.length === 0) return [];
   if (state.at >= state.plan.length) return [{ type: 'SessionClosed', outcome: 'completed' }];
   const [first] = currentNodes(state);
-  if (first?.type === 'checkpoint') return checkpointOf(state, first.id) === undefined ? [reach(state, first, name)] : [];
+  if (first?.type === 'checkpoint')
+    return checkpointOf(state, first.id) === undefined ? [reach(state, first, name)] : [];
   // Siblings finish before it is decided what a failure means.
   return state.failed.length > 0 && state.failed.length === state.left ? settleFailures(state) : [];
 };
@@ -166,7 +198,8 @@ const settleFailures = (state: RunState): readonly RunEvent[] => {
   for (const { id, on_fail: policy } of currentNodes(state)) {
     if (!state.failed.includes(id)) continue;
     const { error, retries } = workOf(state, id);
-    if (policy === 'skip') events.push({ type: 'NodeSkipped', node: id, reason: `it failed: ${error}`, by: 'template' });
+    if (policy === 'skip')
+      events.push({ type: 'NodeSkipped', node: id, reason: `it failed: ${error}`, by: 'template' });
     else if (policy === 'retry' && retries === 0) events.push({ type: 'NodeRetried', node: id, by: 'template' });
     else return [...events, { type: 'SessionClosed', outcome: 'failed', reason: `${id} failed: ${error}` }];
   }
@@ -180,8 +213,11 @@ const reach = (state: RunState, { id, name, auto_continue: auto }: Node, run: st
     node: id,
     name,
     auto_continue: auto,
-    snapshot_path: `${folderOfRun(run)}/${snapshotPathOf(id)}`,
-    node_states: nodeStatesOf(state, done.flatMap((node) => nodeOf(state, node) ?? [])),
+    snapshot_path: snapshotPathOf(run, id),
+    node_states: nodeStatesOf(
+      state,
+      done.flatMap((node) => nodeOf(state, node) ?? []),
+    ),
     last_completed_node: done.findLast((node) => workOf(state, node).status === 'completed') ?? null,
     next_node: state.plan[state.at + 1]?.nodes[0] ?? null,
   };

@@ -1,10 +1,11 @@
 import type { StoredEvent } from '../../kernel/event.ts';
-import { emptyPool, evolveStep, forgetDoubt, isStepEvent, recordOf, type Pool, type StepEvent } from '../../kernel/steps.ts';
+import type { TaskAttempt } from '../../kernel/kind.ts';
+import { emptyPool, type Pool } from '../../kernel/steps.ts';
 import type { Batch } from '../../formats/run-state/document.ts';
 import { tokenize } from '../../formats/run-state/references.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import { emptyMap, put, valueIn, type PersistentMap } from '../../lib/persistent-map.ts';
-import type { Node, RunEvent } from './events.ts';
+import { emptyMap, valueIn, type PersistentMap } from '../../lib/persistent-map.ts';
+import type { Node } from './events.ts';
 
 /** A run as its events tell it. What is large and never changes (nodes, plan) is shared by all states of it. */
 export interface RunState {
@@ -25,12 +26,14 @@ export interface RunState {
   /** The checkpoints that were reached, in their order. */
   readonly checkpoints: readonly Checkpoint[];
   readonly counts: Counts;
-  /** Which node a background task works on, or has worked on. */
-  readonly tasks: PersistentMap<string>;
+  /** Which attempt a background task works on, or has worked on. */
+  readonly tasks: PersistentMap<TaskAttempt>;
   /** The outputs that a node to come refers to. */
   readonly texts: readonly Text[];
   /** The files that outputs lie in, each with the event that it is made from. */
   readonly outputs: readonly { readonly node: string; readonly source: number }[];
+  /** The file that it was taken from: its digest, and the event; null where it began here. */
+  readonly origin: { readonly digest: string; readonly seq: number } | null;
   /** Keys of an imported file that are not of the format. */
   readonly unknown: { readonly file: JsonObject; readonly nodes: Readonly<Record<string, JsonObject>> };
 }
@@ -73,7 +76,7 @@ export interface Attempt {
   readonly attempt: number;
   readonly outcome: 'completed' | 'failed' | 'interrupted';
   readonly startedAt: string | null;
-  readonly endedAt: string;
+  readonly endedAt: string | null;
   readonly error: string | null;
 }
 
@@ -124,10 +127,12 @@ export const emptyRun: RunState = {
   tasks: emptyMap,
   texts: [],
   outputs: [],
+  origin: null,
   unknown: { file: {}, nodes: {} },
 };
 
-const emptyWork: Work = {
+/** Of a node that was not touched. */
+export const emptyWork: Work = {
   status: null,
   startedAt: null,
   completedAt: null,
@@ -141,9 +146,6 @@ const emptyWork: Work = {
   retries: 0,
   attempts: [],
 };
-
-/** Most characters of an output that are kept for references: a little more than is filled in, so that a cut is told. */
-const keptOutput = 17 * 1024;
 
 /** What came of a node. */
 export const workOf = ({ works }: RunState, node: string): Work => valueIn(works, node) ?? emptyWork;
@@ -177,147 +179,37 @@ export const isDone = (state: RunState, { id, type }: Node): boolean => {
   return decision !== null && decision.answer !== 'abort';
 };
 
-const isOver = ({ status }: Work): boolean => status === 'completed' || status === 'skipped';
+/** Whether nothing is left to be done about a node that does work. */
+export const isOver = ({ status }: Work): boolean => status === 'completed' || status === 'skipped';
 
 /** The nodes of the batch in which something is left to be done. */
 export const currentNodes = (state: RunState): readonly Node[] =>
   (state.plan[state.at]?.nodes ?? []).flatMap((id) => nodeOf(state, id) ?? []);
 
-/** Folds an event. */
-export const evolveRun = (state: RunState, event: RunEvent, stored: Pick<StoredEvent, 'seq' | 'at' | 'actor'>): RunState =>
-  entered(changed(state, event, stored));
+/** What of a stored event counts beside what it says. */
+export type Circumstance = Pick<StoredEvent, 'session' | 'seq' | 'at' | 'actor'>;
 
-const changed = (state: RunState, event: RunEvent, { seq, at, actor }: Pick<StoredEvent, 'seq' | 'at' | 'actor'>): RunState => {
-  if (isStepEvent(event)) return afterStep({ ...state, pool: evolveStep(state.pool, event, at) }, state.pool, event, seq, at);
-  switch (event.type) {
-    case 'RunPlanned': {
-      const { template_id: id, template_path: path, template_name: name, digest, nodes, plan, context } = event;
-      const planned = { ...emptyRun, nodes, plan, context };
-      return enterBatch({ ...planned, template: { id, path, name, digest: digest ?? null, ...readersOf(planned) } }, 0);
-    }
-    case 'NodeSkipped': {
-      const work = workOf(state, event.node);
-      return withWork(
-        { ...state, pool: forgetDoubt(state.pool, event.node), failed: state.failed.filter((id) => id !== event.node) },
-        event.node,
-        { ...work, status: 'skipped', reason: event.reason },
-      );
-    }
-    case 'NodeRetried': {
-      const work = workOf(state, event.node);
-      const retries = event.by === 'template' ? work.retries + 1 : 0;
-      return withWork({ ...state, failed: state.failed.filter((id) => id !== event.node) }, event.node, {
-        ...work,
-        status: null,
-        retries,
-      });
-    }
-    case 'CheckpointReached': {
-      const { node, snapshot_path: snapshotPath, auto_continue: auto } = event;
-      const decision: Decision | null = auto ? { answer: 'continue', at, actor, reason: null, auto } : null;
-      return passed({
-        ...state,
-        checkpoints: [...state.checkpoints, { node, savedAt: at, source: seq, snapshotPath, decision }],
-      });
-    }
-    case 'CheckpointDecided': {
-      const { node, answer, reason = null } = event;
-      return passed({
-        ...state,
-        checkpoints: state.checkpoints.map((checkpoint) =>
-          checkpoint.node === node ? { ...checkpoint, decision: { answer, at, actor, reason, auto: false } } : checkpoint,
-        ),
-      });
-    }
-    case 'CheckpointAsked':
-      return {
-        ...state,
-        checkpoints: state.checkpoints.map((checkpoint) =>
-          checkpoint.node === event.node ? { ...checkpoint, decision: null } : checkpoint,
-        ),
-      };
-    case 'SessionClosed':
-    case 'SessionPaused':
-      return state;
-  }
-};
-
-const afterStep = (state: RunState, before: Pool, event: StepEvent, seq: number, at: string): RunState => {
-  const { step } = event;
-  const work = workOf(state, step);
-  const over = (attempt: number, outcome: Attempt['outcome'], error: string | null): Work => ({
-    ...work,
-    attempts: [...work.attempts, { attempt, outcome, startedAt: work.startedAt, endedAt: at, error }],
-  });
-  switch (event.type) {
-    case 'StepClaimed':
-      return withWork(state, step, { ...emptyWork, startedAt: at, retries: work.retries, attempts: work.attempts });
-    case 'StepStarted': {
-      const started = recordOf(before, step)?.startedAt ?? null;
-      const taskId = textIn(event.facts, 'cli_task_id') ?? work.taskId;
-      return withWork(
-        taskId === null ? state : { ...state, tasks: put(state.tasks, taskId, step) },
-        step,
-        {
-          ...work,
-          startedAt: started === null ? at : work.startedAt,
-          taskId,
-          childSession: textIn(event.facts, 'child_session') ?? work.childSession,
-        },
-      );
-    }
-    case 'StepInterrupted':
-      return withWork(state, step, over(event.attempt, 'interrupted', event.because));
-    case 'StepFailed': {
-      const error = textIn(event.result, 'error') ?? 'no reason was given';
-      const failed = { ...over(event.attempt, 'failed', error), ...resultOf(event.result, work), status: 'failed', error } as const;
-      return withWork({ ...state, failed: [...state.failed, step] }, step, failed);
-    }
-    case 'StepCompleted': {
-      const completed = {
-        ...over(event.attempt, 'completed', null),
-        ...resultOf(event.result, work),
-        status: 'completed',
-        completedAt: at,
-      } as const;
-      return withWork(withOutput(state, step, textIn(event.result, 'output'), seq), step, completed);
-    }
-    case 'StepSettled':
-      return event.as === 'done'
-        ? withWork(state, step, { ...work, ...resultOf(event.result, work), status: 'completed', completedAt: at })
-        : state;
-  }
-};
-
-/** What a result says of a node. */
-const resultOf = (result: JsonObject | undefined, work: Work): Partial<Work> => ({
-  outputPath: textIn(result, 'output_path') ?? work.outputPath,
-  childSession: textIn(result, 'child_session') ?? work.childSession,
-  artifacts: Array.isArray(result?.['artifacts']) ? result['artifacts'].map(String) : work.artifacts,
-  exitCode: typeof result?.['exit_code'] === 'number' ? result['exit_code'] : work.exitCode,
+/** A run before anything of its plan was done. */
+export const plannedRun = ({
+  id,
+  path,
+  name,
+  digest,
+  ...plan
+}: Pick<RunState, 'nodes' | 'plan' | 'context'> & Omit<Template, 'lastPrevious' | 'lastReaders'>): RunState => ({
+  ...emptyRun,
+  ...plan,
+  template: { id, path, name, digest, ...readersOf(plan) },
 });
 
-const textIn = (object: JsonObject | null | undefined, key: string): string | null => {
-  const value = object?.[key];
-  return typeof value === 'string' ? value : null;
-};
-
-/** An output is kept as a file; its text is kept too as long as a node to come refers to it. */
-const withOutput = (state: RunState, node: string, output: string | null, seq: number): RunState => {
-  if (output === null) return state;
-  const text = { node, text: output.slice(0, keptOutput) };
-  return {
-    ...state,
-    outputs: [...state.outputs.filter((one) => one.node !== node), { node, source: seq }],
-    texts: isRead(state, node, state.at + 1) ? [...state.texts, text] : state.texts,
-  };
-};
-
 /** Whether a node refers to the output of another one from a batch on. */
-const isRead = ({ template }: RunState, node: string, from: number): boolean =>
+export const isRead = ({ template }: RunState, node: string, from: number): boolean =>
   template !== null && (template.lastPrevious >= from || (template.lastReaders[node] ?? -1) >= from);
 
-const readersOf = ({ nodes, plan }: Pick<RunState, 'nodes' | 'plan'>): Pick<Template, 'lastPrevious' | 'lastReaders'> => {
+const readersOf = ({
+  nodes,
+  plan,
+}: Pick<RunState, 'nodes' | 'plan'>): Pick<Template, 'lastPrevious' | 'lastReaders'> => {
   const batchOf = new Map(plan.flatMap((batch, at) => batch.nodes.map((id) => [id, at])));
   const lastReaders = new Map<string, number>();
   let lastPrevious = -1;
@@ -332,35 +224,8 @@ const readersOf = ({ nodes, plan }: Pick<RunState, 'nodes' | 'plan'>): Pick<Temp
   return { lastPrevious, lastReaders: Object.fromEntries(lastReaders) };
 };
 
-const withWork = (state: RunState, node: string, work: Work): RunState => {
-  const before = workOf(state, node);
-  const { completed, skipped, checkpoints } = state.counts;
-  const plus = (status: Work['status']): number => (work.status === status ? 1 : 0) - (before.status === status ? 1 : 0);
-  const isHere = state.plan[state.at]?.nodes.includes(node) ?? false;
-  const done = Number(isOver(work)) - Number(isOver(before));
-  return {
-    ...state,
-    works: put(state.works, node, work),
-    left: isHere ? state.left - done : state.left,
-    counts: { completed: completed + plus('completed'), skipped: skipped + plus('skipped'), checkpoints },
-  };
-};
-
-/** After something was decided about the last checkpoint: it may be the end of its batch. */
-const passed = (state: RunState): RunState => {
-  const answer = state.checkpoints.at(-1)?.decision?.answer;
-  if (answer === undefined || answer === 'abort') return state;
-  return { ...state, left: 0, counts: { ...state.counts, checkpoints: state.counts.checkpoints + 1 } };
-};
-
-/** Goes on to the batch in which something is left to be done. */
-const entered = (state: RunState): RunState => {
-  let next = state;
-  while (next.at < next.plan.length && next.left === 0) next = enterBatch(next, next.at + 1);
-  return next;
-};
-
-const enterBatch = (state: RunState, at: number): RunState => {
+/** The run in one of its batches, with what is left in that. */
+export const enterBatch = (state: RunState, at: number): RunState => {
   const moved = { ...state, at };
   const texts = state.texts.filter(({ node }) => isRead(state, node, at));
   return { ...moved, texts, left: currentNodes(moved).filter((node) => !isDone(moved, node)).length };

@@ -1,6 +1,13 @@
 import type { Common } from '../../kernel/common.ts';
 import { runningIn } from '../../kernel/steps.ts';
-import { progressLimits, remainingLimit, type KindView, type NextAction, type Progress, type Step } from '../../kernel/view.ts';
+import {
+  progressLimits,
+  remainingLimit,
+  type KindView,
+  type NextAction,
+  type Progress,
+  type Step,
+} from '../../kernel/view.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { truncate } from '../../lib/text.ts';
 import { currentBatch, currentNode, pathNow, statusOf } from './documents.ts';
@@ -13,7 +20,7 @@ const most = { nodes: 20, characters: 300, values: 50 };
 
 /** What a run says of itself. */
 export const viewOfRun = (state: RunState, common: Common): KindView => {
-  const { plan, template } = state;
+  const { plan } = state;
   const total = state.nodes.length;
   const done = doneIn(state);
   const left = leftIn(state, remainingLimit);
@@ -21,16 +28,16 @@ export const viewOfRun = (state: RunState, common: Common): KindView => {
   const doubtful = state.pool.doubtful.length;
   return {
     position:
-      template === null
+      plan.length === 0
         ? 'without a plan'
         : done === total
           ? `all ${total} nodes done`
           : `${currentNode(state) ?? ''} (batch ${currentBatch(state)}/${plan.length}, ${done}/${total} nodes done)`,
     where: { current_batch: currentBatch(state), current_node: currentNode(state), done, total },
-    fields: template === null ? {} : fieldsOf(state, common),
+    fields: state.template === null ? {} : fieldsOf(state, common),
     remaining: left.map(({ id }) => id),
     missing:
-      template === null
+      plan.length === 0
         ? ['it has no plan']
         : done === total
           ? []
@@ -126,7 +133,7 @@ const nodeToJson = (state: RunState, node: Node, common: Common): JsonObject => 
 
 const nextOf = (state: RunState, { key, name }: Common): NextAction => {
   const session = `--session ${key}`;
-  if (state.template === null)
+  if (state.plan.length === 0)
     return { kind: 'advance', text: 'Give it a plan.', command: `stint run TEMPLATE --name ${name}` };
   const waiting = awaited(state);
   if (waiting !== undefined)
@@ -156,13 +163,16 @@ const nextOf = (state: RunState, { key, name }: Common): NextAction => {
 export const progressOfRun = (state: RunState, common: Common): Progress => {
   const all = state.plan.flatMap(({ nodes }) => nodes);
   const current = currentNode(state);
-  const from = Math.max(0, Math.min((current === null ? all.length : all.indexOf(current)) - 10, all.length - progressLimits.steps));
+  const from = Math.max(
+    0,
+    Math.min((current === null ? all.length : all.indexOf(current)) - 10, all.length - progressLimits.steps),
+  );
   const steps = all.slice(from, from + progressLimits.steps).flatMap((id): readonly Step[] => {
     const node = nodeOf(state, id);
     if (node === undefined) return [];
     const isSkipped = node.type !== 'checkpoint' && workOf(state, id).status === 'skipped';
-    const state_ = isSkipped ? 'skipped' : isDone(state, node) ? 'done' : id === current ? 'current' : 'pending';
-    return [{ name: id, label: node.name === '' ? id : node.name, state: state_, evidence: [] }];
+    const progress = isSkipped ? 'skipped' : isDone(state, node) ? 'done' : id === current ? 'current' : 'pending';
+    return [{ name: id, label: node.name === '' ? id : node.name, state: progress, evidence: [] }];
   });
   return {
     steps,

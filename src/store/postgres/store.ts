@@ -1,4 +1,5 @@
 import type { Kinds } from '../../kernel/kind.ts';
+import { whenLoaded } from '../../kernel/kinds.ts';
 import type { Store } from '../../kernel/ports.ts';
 import type { Backend } from '../sql/backend.ts';
 import { raiseRows } from '../sql/rebuild.ts';
@@ -23,7 +24,7 @@ export const openPostgresStore = async (
   const opened = await openProject(address, options);
   if (opened === undefined) return undefined;
   const { database, identity, readOnly, isRaised } = opened;
-  if (isRaised) await database.write({ alone: ['store'], shared: [] }, () => raiseRows(kinds));
+  if (isRaised) await whenLoaded(async () => database.write({ alone: ['store'], shared: [] }, () => raiseRows(kinds)));
   const backend: Backend = {
     name: address.shown,
     readOnly,

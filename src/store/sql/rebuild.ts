@@ -58,8 +58,8 @@ export function* rebuildSession(kind: Kind, key: string): Work<Transaction<Resul
 /** Makes the rows of an older program anew, all at once. One that cannot be made stays what it is: reading finds out. */
 export function* raiseRows(kinds: Kinds): Work<Transaction<undefined>> {
   for (const key of yield* selectKeys()) {
-    const kind = kinds.get(key.slice(0, key.indexOf(':')));
     try {
+      const kind = kinds.get(key.slice(0, key.indexOf(':')));
       if (kind !== undefined) yield* rebuildSession(kind, key);
     } catch (error) {
       if (!(error instanceof StoreFailure)) throw error;

@@ -1,4 +1,5 @@
 import type { Kinds } from '../../kernel/kind.ts';
+import { whenLoaded } from '../../kernel/kinds.ts';
 import { StoreFailure, type CommitOutcome, type SessionRow, type Store } from '../../kernel/ports.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
@@ -10,13 +11,13 @@ import { countRefusal, selectRefusals, selectRenewals } from './leases.ts';
 import { kindOf, loadCommon, loadSession, readSession, remakeRow } from './load.ts';
 import { selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
 import { selectProcesses } from './processes.ts';
-import { rebuildSession } from './rebuild.ts';
 import { selectRequest } from './requests.ts';
 import { selectRows } from './sessions.ts';
 import type { Work } from './work.ts';
 
 /** The store that lies in a database: the same work on every backend. */
-export const createStore = (backend: Backend, kinds: Kinds): Store => {
+export const createStore = (given: Backend, kinds: Kinds): Store => {
+  const backend = awaitingKinds(given);
   const { name, readOnly } = backend;
   const remake = (key: string): Work<SessionRow> => remakeRow(kinds, name, key);
 
@@ -73,6 +74,7 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
       return wait ? backend.write(locks, settle) : ((await backend.writeAtOnce(locks, settle)) ?? false);
     },
     rebuild: async (key) => {
+      const { rebuildSession } = await import('./rebuild.ts');
       try {
         return await backend.write(onlyThis(key), () => rebuildSession(kindOf(kinds, key), key));
       } catch (error) {
@@ -128,6 +130,15 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
     close: backend.close,
   };
 };
+
+/** The same backend for work that asks for kinds: where one is to be loaded, the work is left and done again with it. */
+const awaitingKinds = (backend: Backend): Backend => ({
+  ...backend,
+  ask: async (work) => whenLoaded(async () => backend.ask(work)),
+  snapshot: async (work) => whenLoaded(async () => backend.snapshot(work)),
+  write: async (locks, work, doubt) => whenLoaded(async () => backend.write(locks, work, doubt)),
+  writeAtOnce: async (locks, work) => whenLoaded(async () => backend.writeAtOnce(locks, work)),
+});
 
 /** The lock that stands for all sessions of the store. */
 const everything = 'store';

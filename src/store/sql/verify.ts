@@ -21,7 +21,12 @@ export function* verifyStore({ check }: Pick<Backend, 'check'>, kinds: Kinds): W
     } catch (error) {
       // One session that cannot be read does not hide the others.
       if (!(error instanceof StoreFailure)) throw error;
-      findings.push({ subject: key, problem: error.refusal.message, fix: repairHint, isDamage: true });
+      const { code, message } = error.refusal;
+      findings.push({
+        subject: key,
+        problem: message,
+        ...(code === 'damaged' ? { fix: repairHint, isDamage: true } : { fix: null }),
+      });
     }
   }
   for (const subject of yield* selectOrphans()) {

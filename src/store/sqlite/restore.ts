@@ -8,7 +8,8 @@ import {
 } from '../../kernel/session.ts';
 import { isLifecycle, type StoredEvent } from '../../kernel/event.ts';
 import { decideCommand, decideSalvaged } from '../../kernel/lifecycle.ts';
-import { unknownKind, type Kinds } from '../../kernel/kind.ts';
+import type { Kinds } from '../../kernel/kind.ts';
+import { unknownKind } from '../../kernel/unknown-kind.ts';
 import type { StoredRequest } from '../../kernel/ports.ts';
 import { randomHex } from '../../lib/id.ts';
 import { sessionToStored } from '../rows.ts';

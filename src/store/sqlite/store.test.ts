@@ -14,9 +14,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import type { Kind } from '../../kernel/kind.ts';
+import { createKinds } from '../../kernel/kinds.ts';
 import { claimToData } from '../../kernel/lease-rules.ts';
 import { decideBegin } from '../../kernel/lifecycle.ts';
-import { StoreFailure } from '../../kernel/ports.ts';
+import { StoreFailure, type Store } from '../../kernel/ports.ts';
 import { kinds as builtin } from '../../kinds/registry.gen.ts';
 import { ok } from '../../lib/result.ts';
 import { testStore } from '../contract.ts';
@@ -151,27 +152,31 @@ const lower = (path: string, version: number): void => {
   database.close();
 };
 
+const beginReview = async (store: Store): Promise<void> => {
+  const begun = await store.commit({
+    keys: ['review:a'],
+    guards: [],
+    origin: { now: '2026-03-17T10:00:00.000Z', actor: 'ana', place: 'here', cause: 'c' },
+    request: { id: 'c', verb: 'begin', digest: '', given: false },
+    journalOnly: false,
+    expectRevision: undefined,
+    dryRun: false,
+    decide: (sessions) => {
+      const session = sessions.get('review:a');
+      assert.ok(session !== undefined);
+      const events = decideBegin(session, { branch: 'main', worktree: 'main' });
+      return events.ok ? ok(new Map([['review:a', events.value]])) : events;
+    },
+    answer: () => ({}),
+  });
+  assert.ok(begun.ok);
+};
+
 for (const version of undo.map((_, index) => index + 1))
   test(`a store of schema ${version} is brought up to date with its rows, and nothing of it counts as damaged`, async (t) => {
     const path = join(folderOf(t), 'stint.db');
     const first = openSqliteStore(path, kinds, { create: true });
-    const opened = await first.commit({
-      keys: ['review:a'],
-      guards: [],
-      origin: { now: '2026-03-17T10:00:00.000Z', actor: 'ana', place: 'here', cause: 'c' },
-      request: { id: 'c', verb: 'begin', digest: '', given: false },
-      journalOnly: false,
-      expectRevision: undefined,
-      dryRun: false,
-      decide: (sessions) => {
-        const session = sessions.get('review:a');
-        assert.ok(session !== undefined);
-        const events = decideBegin(session, { branch: 'main', worktree: 'main' });
-        return events.ok ? ok(new Map([['review:a', events.value]])) : events;
-      },
-      answer: () => ({}),
-    });
-    assert.ok(opened.ok);
+    await beginReview(first);
     const before = await first.read('review:a');
     await first.close();
     lower(path, version);
@@ -185,6 +190,21 @@ for (const version of undo.map((_, index) => index + 1))
     assert.notEqual(row?.['listed_checksum'], null);
     assert.notEqual(row?.['view_version'], '1.1');
   });
+
+test('the rows of an older program are made anew before anything is asked, also those of a kind that is to be loaded', async (t) => {
+  const path = join(folderOf(t), 'stint.db');
+  const first = openSqliteStore(path, kinds, { create: true });
+  await beginReview(first);
+  await first.close();
+  lower(path, 1);
+  const load = async () => import('../../kinds/review/index.ts');
+  const raised = openSqliteStore(path, createKinds([{ name: 'review', load }]), { create: false });
+  t.after(raised.close);
+  await raised.stamp();
+  const database = new DatabaseSync(path, { readOnly: true });
+  t.after(() => database.close());
+  assert.notEqual(database.prepare('SELECT view_version FROM session').get()?.['view_version'], '1.1');
+});
 
 test('a row of an older shape is no finding: it is made anew when it is read', async (t) => {
   const { store, spoil } = await withProcesses(t);

@@ -4,7 +4,6 @@ import type { Refusal } from '../../kernel/refusal.ts';
 import { repairHint } from '../hints.ts';
 import { copyId } from '../migrations.ts';
 import type { Backend } from '../sql/backend.ts';
-import { raiseRows } from '../sql/rebuild.ts';
 import { createStore } from '../sql/store.ts';
 import { text } from '../sql/values.ts';
 import { all, get, type Work } from '../sql/work.ts';
@@ -14,16 +13,28 @@ import { openFile, readIdentity, type FileOptions } from './open.ts';
 /** Opens a SQLite store: a file, or `:memory:`. Without `create` a missing file reads as an empty store. */
 export const openSqliteStore = (path: string, kinds: Kinds, options: FileOptions): Store => {
   const { database, readOnly, isRaised } = openFile(path, options);
-  if (isRaised === true) database.write(() => database.do(raiseRows(kinds)));
-  return createSqliteStore(database, kinds, { name: path, readOnly });
+  return createSqliteStore(database, kinds, { name: path, readOnly, isRaised });
 };
 
 /** A store of an open database. */
 export const createSqliteStore = (
   database: Database,
   kinds: Kinds,
-  { name, readOnly }: { readonly name: string; readonly readOnly: Refusal | undefined },
+  {
+    name,
+    readOnly,
+    isRaised = false,
+  }: { readonly name: string; readonly readOnly: Refusal | undefined; readonly isRaised?: boolean | undefined },
 ): Store => {
+  /** Whether the rows are those of an older program: they are made anew before anything is asked. */
+  let isOlder = isRaised;
+  const ready = async (): Promise<Database> => {
+    if (!isOlder) return database;
+    const { raiseRows } = await import('../sql/rebuild.ts');
+    database.write(() => database.do(raiseRows(kinds)));
+    isOlder = false;
+    return database;
+  };
   let identity: Store['identity'] | undefined;
   const backend: Backend = {
     name,
@@ -32,11 +43,11 @@ export const createSqliteStore = (
       identity ??= readIdentity(database);
       return identity;
     },
-    ask: async (work) => database.do(work()),
-    snapshot: async (work) => database.snapshot(() => database.do(work())),
+    ask: async (work) => (await ready()).do(work()),
+    snapshot: async (work) => (await ready()).snapshot(() => database.do(work())),
     // There is one writer at a time.
-    write: async (_, work) => database.write(() => database.do(work())),
-    writeAtOnce: async (_, work) => database.writeAtOnce(() => database.do(work())),
+    write: async (_, work) => (await ready()).write(() => database.do(work())),
+    writeAtOnce: async (_, work) => (await ready()).writeAtOnce(() => database.do(work())),
     stamp: selectStamp,
     check: () => checkFile(name),
     copyTo: async (target) => {

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest, truncate } from '../../lib/text.ts';
 import { namesOf, refuseVerb } from '../verb-names.ts';
-import { fieldOf, type Flag } from './fields.ts';
+import { fieldOf, flagNameOf, type Flag } from './fields.ts';
 
 /** The flags of every verb. */
 export const commonFlags: readonly Flag[] = [
@@ -49,6 +49,43 @@ export const payloadFlags: readonly Flag[] = [
   { name: 'file', type: 'text', description: 'Read the payload from this file.' },
 ];
 
+/** The flags by which a verb takes a field from elsewhere. */
+export const sourceFlags = ({ textFrom, pairs }: Verb): readonly Flag[] => [
+  ...(textFrom === undefined
+    ? []
+    : [
+        {
+          name: textFrom.file,
+          type: 'text' as const,
+          description: `Read --${flagNameOf(textFrom.field)} from this file, whole.`,
+        },
+        {
+          name: 'stdin',
+          type: 'switch' as const,
+          description: `Read --${flagNameOf(textFrom.field)} from standard input, whole; so does - in its place.`,
+        },
+      ]),
+  ...(pairs?.file === undefined
+    ? []
+    : [
+        {
+          name: pairs.file,
+          type: 'text' as const,
+          description: `Read more of --${flagNameOf(pairs.field)} from this file, a JSON object of texts.`,
+        },
+      ]),
+];
+
+/** Where something is read: a file's path, or standard input. */
+export type Source = { readonly file: string } | 'stdin';
+
+/** A field of the input that stands elsewhere: a text, or more `NAME=VALUE` of a list. */
+export interface Elsewhere {
+  readonly field: string;
+  readonly holds: 'text' | 'pairs';
+  readonly source: Source;
+}
+
 /** A command line, taken apart. */
 export interface CommandLine {
   readonly verb: Verb;
@@ -56,8 +93,10 @@ export interface CommandLine {
   readonly flags: Flags;
   /** The field of the answer that is printed alone; undefined for the verb's own text. */
   readonly prints: string | undefined;
-  /** Where the payload comes from: a file's path, or standard input. */
-  readonly payload: { readonly file: string } | 'stdin' | undefined;
+  /** Where the payload comes from. */
+  readonly payload: Source | undefined;
+  /** What the input does not have yet. */
+  readonly elsewhere: readonly Elsewhere[];
 }
 
 /** The flags that were given. */
@@ -89,6 +128,7 @@ export type Request =
 /** The flags of a verb that are not its input. */
 export const flagsOf = (verb: Verb): readonly Flag[] => [
   ...(verb.payload === undefined ? [] : payloadFlags),
+  ...sourceFlags(verb),
   ...(verb.access === 'writes' ? writeFlags : []),
   ...commonFlags,
 ];
@@ -192,10 +232,13 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
 
   const input: Record<string, Json> = { ...alias?.sets };
   const given: Record<string, string | number | boolean> = {};
+  const lists: Record<string, string[]> = {};
   const words: string[] = [];
+  const { pairs, textFrom } = verb;
   for (const token of tokens) {
     if (token.flag === undefined) {
-      words.push(token.word);
+      if (pairs !== undefined && pairShape.test(token.word)) (lists[pairs.field] ??= []).push(token.word);
+      else words.push(token.word);
       continue;
     }
     if (token.flag === '--help' || token.flag === '-h')
@@ -206,7 +249,7 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
         ...Object.keys(alias?.flags ?? {}),
         ...Object.keys(verb.input.entries),
         ...flagsOf(verb).map((flag) => flag.name),
-      ].map((known) => `--${known.replaceAll('_', '-')}`);
+      ].map((known) => `--${flagNameOf(known)}`);
       return err(
         refuseUsage(`${verb.name} has no flag ${quoted(token.flag)}.`, help, {
           legal: names,
@@ -225,13 +268,19 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
       return err(refuseUsage(`${verb.name}: --${option.name} ${wanted}.`, help));
     }
     if (option.key === undefined) continue;
+    if (option.type === 'texts') {
+      (lists[option.key] ??= []).push(String(value));
+      continue;
+    }
     const into: Record<string, Json> = option.isInput ? input : given;
     if (into[option.key] !== undefined && into[option.key] !== value)
       return err(refuseUsage(`${verb.name}: --${option.name} is given twice.`, help));
     into[option.key] = value;
   }
 
-  const dash = verb.payload === undefined ? -1 : words.indexOf('-');
+  Object.assign(input, lists);
+
+  const dash = verb.payload === undefined && textFrom === undefined ? -1 : words.indexOf('-');
   if (dash >= 0) {
     words.splice(dash, 1);
     given['stdin'] = true;
@@ -257,13 +306,32 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
       refuseUsage(`${verb.name} takes ${verb.payload.summary}: from --stdin or from --file, one of them.`, help),
     );
   }
+  const payload = verb.payload === undefined ? undefined : sourceOf(file);
+  const elsewhere: Elsewhere[] = [];
+  if (textFrom !== undefined) {
+    const { field } = textFrom;
+    const path = given[textFrom.file];
+    const count = [input[field], path, given['stdin']].filter((way) => way !== undefined).length;
+    const { name, required } = fieldOf(field, verb.input.entries[field]);
+    if (count > 1 || (count === 0 && required)) {
+      const ways = `--${name}, --${textFrom.file} or --stdin`;
+      return err(refuseUsage(`${verb.name} takes the ${name} from ${ways}, one of them.`, help));
+    }
+    if (count === 1 && input[field] === undefined) elsewhere.push({ field, holds: 'text', source: sourceOf(path) });
+  }
+  const more = pairs?.file === undefined ? undefined : given[pairs.file];
+  if (pairs !== undefined && more !== undefined)
+    elsewhere.push({ field: pairs.field, holds: 'pairs', source: sourceOf(more) });
+  if ([payload, ...elsewhere.map(({ source }) => source)].filter((source) => source === 'stdin').length > 1)
+    return err(refuseUsage(`${verb.name}: standard input is read once.`, help));
   return ok({
     kind: 'run',
     line: {
       verb,
       input,
       prints: alias?.prints,
-      payload: verb.payload === undefined ? undefined : typeof file === 'string' && file !== '-' ? { file } : 'stdin',
+      payload,
+      elsewhere,
       flags: {
         json: given['json'] === true || format === 'json',
         quiet: given['quiet'] === true,
@@ -280,6 +348,12 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
     },
   });
 };
+
+/** What a word that says a value by its name looks like. A path does not. */
+const pairShape = /^[^\s=/\\-][^\s=/\\]*=/;
+
+const sourceOf = (path: string | number | boolean | undefined): Source =>
+  typeof path === 'string' && path !== '-' ? { file: path } : 'stdin';
 
 /** A piece of a command line: a flag with its value, or a word. */
 type Token =
@@ -318,7 +392,7 @@ const textOf = (value: string | number | boolean | undefined): string | undefine
 /** The value of an option in its type; undefined where it has none or another one. */
 const valueOf = (type: Flag['type'], value: string | undefined): string | number | boolean | undefined => {
   if (type === 'switch') return value === undefined ? true : undefined;
-  if (type === 'text') return value;
+  if (type === 'text' || type === 'texts') return value;
   return value !== undefined && /^-?\d{1,15}$/.test(value) ? Number(value) : undefined;
 };
 

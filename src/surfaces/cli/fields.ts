@@ -3,17 +3,21 @@ import type { GenericSchema } from 'valibot';
 /** A flag of the command line. */
 export interface Flag {
   readonly name: string;
-  readonly type: 'text' | 'number' | 'switch';
+  /** `texts` may be given again and again. */
+  readonly type: 'text' | 'texts' | 'number' | 'switch';
   readonly description: string;
 }
+
+/** What the flag of an input field is called. */
+export const flagNameOf = (key: string): string => key.replaceAll('_', '-');
 
 /** The flag of an input field, read off its schema: kebab-case name, type, description, and whether it must be given. */
 export const fieldOf = (key: string, schema: unknown): Flag & { readonly required: boolean } => {
   const parts = partsOf(schema);
   const types = new Set(parts.map(({ type }) => type));
   return {
-    name: key.replaceAll('_', '-'),
-    type: types.has('boolean') ? 'switch' : types.has('number') ? 'number' : 'text',
+    name: flagNameOf(key),
+    type: types.has('boolean') ? 'switch' : types.has('number') ? 'number' : types.has('array') ? 'texts' : 'text',
     description: parts.map(({ description }) => description).find((text) => text !== undefined) ?? '',
     required: !types.has('optional'),
   };

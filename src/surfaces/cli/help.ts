@@ -3,7 +3,7 @@ import type { Alias, Verb } from '../../kernel/verb.ts';
 import { table } from '../../kernel/answer.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { commonFlags, flagsOf } from './arguments.ts';
-import { fieldOf } from './fields.ts';
+import { fieldOf, type Flag } from './fields.ts';
 
 /** The verbs whose names, or names in other systems, begin with that word; all of them without one. */
 export const verbsOf = (verbs: readonly Verb[], group: string | undefined): readonly Verb[] =>
@@ -69,13 +69,24 @@ export const aliasText = ({ name, flags = {} }: Alias): string => {
 /** `stint begin <kind> [flags]`. */
 export const usageOf = (verb: Verb): string => {
   const fields = new Map(fieldsOf(verb).map((field) => [field.key, field]));
-  const words = verb.positionals.map((key) => {
-    const field = fields.get(key);
-    return field?.required === true ? `<${field.name}>` : `[${field?.name ?? key}]`;
-  });
-  return ['stint', verb.name, ...words, ...(verb.payload === undefined ? [] : ['--stdin|--file F']), '[flags]'].join(
-    ' ',
-  );
+  const words = verb.positionals
+    .filter((key) => key !== verb.textFrom?.field)
+    .map((key) => {
+      const field = fields.get(key);
+      return field?.required === true ? `<${field.name}>` : `[${field?.name ?? key}]`;
+    });
+  const { textFrom, pairs } = verb;
+  const text = fields.get(textFrom?.field ?? '');
+  const ways = `--${text?.name ?? ''} TEXT|--${textFrom?.file ?? ''} F|--stdin`;
+  return [
+    'stint',
+    verb.name,
+    ...words,
+    ...(text === undefined ? [] : [text.required ? ways : `[${ways}]`]),
+    ...(verb.payload === undefined ? [] : ['--stdin|--file F']),
+    ...(pairs === undefined ? [] : ['[NAME=VALUE ...]']),
+    '[flags]',
+  ].join(' ');
 };
 
 /** Verbs, flags and exit codes as data. */
@@ -86,7 +97,14 @@ export const helpToJson = (verbs: readonly Verb[]): JsonObject => ({
     usage: usageOf(verb),
     access: verb.access,
     aliases: verb.aliases.map(({ name, flags = {} }) => ({ name, flags: { ...flags } })),
-    fields: fieldsOf(verb).map(({ name, type, required, description }) => ({ name, type, required, description })),
+    fields: fieldsOf(verb).map(({ key, name, type, required, description }) => ({
+      name,
+      type,
+      required,
+      description,
+      ...(verb.textFrom?.field === key ? { or: [verb.textFrom.file, 'stdin'] } : {}),
+      ...(verb.pairs?.field === key ? { words: 'NAME=VALUE' } : {}),
+    })),
     flags: flagsOf(verb).map(({ name, type, description }) => ({ name, type, description })),
     examples: [...verb.examples],
   })),
@@ -118,5 +136,5 @@ const wrap = (text: string, columns: number): string =>
     })
     .join('\n');
 
-const valueName = (type: 'text' | 'number' | 'switch'): string =>
-  type === 'switch' ? '' : type === 'number' ? ' N' : ' TEXT';
+const valueName = (type: Flag['type']): string =>
+  ({ text: ' TEXT', texts: ' TEXT ...', number: ' N', switch: '' })[type];

@@ -3,6 +3,7 @@ import { refusalToJson, refusals, type Refusal } from '../../kernel/refusal.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { errnoCode } from '../../lib/atomic-file.ts';
 import { oneLine, stripControls } from '../../lib/text.ts';
+import { flagNameOf } from './fields.ts';
 
 /** The answer could not be handed over, for example to a full disk. What the verb did is done. */
 export class OutputFailure extends Error {}
@@ -53,6 +54,10 @@ export const printRefusal = (refusal: Refusal): void => {
     ['stint: ', refusal.message],
     ...(faults.length > 1 ? faults.slice(0, 20).map((fault): [string, string] => ['  ', fault]) : []),
     ['  and ', faults.length > 20 ? `${faults.length - 20} more` : undefined],
+    ...(refusal.asks ?? []).map(({ field, name, description }): [string, string] => [
+      '  missing: ',
+      `--${flagNameOf(field)} ${name}=VALUE (${description})`,
+    ]),
     ['  expected: ', refusal.expected],
     ['  legal: ', refusal.legal?.join(', ')],
     ['  perhaps: ', refusal.candidates?.join(', ')],

@@ -1,49 +1,104 @@
 import { fstatSync, openSync, readSync } from 'node:fs';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
-import type { Json } from '../../lib/canonical-json.ts';
+import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { decodeUtf8, errnoCode, fileProblem } from '../../lib/atomic-file.ts';
+import { jsonPath } from '../../lib/faults.ts';
+import { isJsonObject } from '../../lib/json.ts';
 import { parseJson } from '../../lib/json-text.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
+import type { Elsewhere, Source } from './arguments.ts';
+import { flagNameOf } from './fields.ts';
 
-/** Most bytes of a payload; more is refused, never cut. */
+/** Most bytes that are read; more is refused, never cut. */
 export const largestPayload = 16 * 1024 * 1024;
 
 /** Reads a payload whole: UTF-8 JSON from a file or from standard input, however slowly it comes. */
-export const readPayload = async (source: { readonly file: string } | 'stdin'): Promise<Result<Json, Refusal>> => {
-  const name = source === 'stdin' ? 'standard input' : source.file;
-  const bytes = source === 'stdin' ? await readStdin() : readFile(source.file);
-  if (!bytes.ok) return bytes;
-  const text = decodeUtf8(bytes.value);
-  if (!text.ok)
-    return err(refuse('invalid-input', `The payload in ${name} ${text.error}.`, { expected: 'JSON in UTF-8' }));
+export const readPayload = async (source: Source): Promise<Result<Json, Refusal>> => readJson(source, 'payload');
+
+/**
+ * The input with what stands elsewhere: texts whole and as they are, without a byte order mark; and the members of JSON
+ * objects as `NAME=VALUE`, before those that the command line says itself.
+ */
+export const readElsewhere = async (
+  input: JsonObject,
+  elsewhere: readonly Elsewhere[],
+): Promise<Result<JsonObject, Refusal>> => {
+  const read: Record<string, Json> = { ...input };
+  for (const { field, holds, source } of elsewhere) {
+    const what = flagNameOf(field);
+    if (holds === 'text') {
+      const text = await readText(source, what, 'UTF-8');
+      if (!text.ok) return text;
+      read[field] = text.value;
+      continue;
+    }
+    const json = await readJson(source, what);
+    if (!json.ok) return json;
+    const values = isJsonObject(json.value) ? Object.entries(json.value) : undefined;
+    const faults = values === undefined ? ['$ expected an object'] : values.flatMap(pairFaults);
+    const [first] = faults;
+    if (values === undefined || first !== undefined) {
+      const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
+      return err(
+        refuse('invalid-input', `The ${what} in ${nameOf(source)} is not valid: ${first}${more}.`, {
+          expected: 'a JSON object of texts',
+          faults,
+        }),
+      );
+    }
+    const said = read[field];
+    const pairs = values.map(([name, value]) => `${name}=${typeof value === 'string' ? value : ''}`);
+    read[field] = [...pairs, ...(Array.isArray(said) ? said : [])];
+  }
+  return ok(read);
+};
+
+const pairFaults = ([name, value]: readonly [string, Json]): readonly string[] => [
+  ...(/^[^=]+$/.test(name) ? [] : [`${jsonPath([name])} has no name for a value: expected one without =`]),
+  ...(typeof value === 'string' ? [] : [`${jsonPath([name])} expected a text`]),
+];
+
+const readJson = async (source: Source, what: string): Promise<Result<Json, Refusal>> => {
+  const expected = 'JSON in UTF-8';
+  const name = nameOf(source);
+  const text = await readText(source, what, expected);
+  if (!text.ok) return text;
   if (text.value.trim() === '')
-    return err(refuse('invalid-input', `There is no payload: ${name} is empty.`, { expected: 'JSON in UTF-8' }));
+    return err(refuse('invalid-input', `There is no ${what}: ${name} is empty.`, { expected }));
   const parsed = parseJson(text.value);
-  if ('fault' in parsed)
-    return err(refuse('invalid-input', `The payload in ${name} ${parsed.fault}.`, { expected: 'JSON in UTF-8' }));
+  if ('fault' in parsed) return err(refuse('invalid-input', `The ${what} in ${name} ${parsed.fault}.`, { expected }));
   return ok(parsed.value);
 };
 
-const readFile = (path: string): Result<Uint8Array, Refusal> => {
+const readText = async (source: Source, what: string, expected: string): Promise<Result<string, Refusal>> => {
+  const bytes = source === 'stdin' ? await readStdin(what) : readFile(source.file, what);
+  if (!bytes.ok) return bytes;
+  const text = decodeUtf8(bytes.value);
+  return text.ok ? text : err(refuse('invalid-input', `The ${what} in ${nameOf(source)} ${text.error}.`, { expected }));
+};
+
+const nameOf = (source: Source): string => (source === 'stdin' ? 'standard input' : source.file);
+
+const readFile = (path: string, what: string): Result<Uint8Array, Refusal> => {
   try {
     const file = openSync(path, 'r');
     if (fstatSync(file).isDirectory())
-      return err(refuse('not-found', `The payload ${path} is a folder.`, { expected: 'a file' }));
+      return err(refuse('not-found', `The ${what} ${path} is a folder.`, { expected: 'a file' }));
     const chunks = [...chunksOf(file)];
-    return joined(chunks, path);
+    return joined(chunks, path, what);
   } catch (error) {
     const { code, problem } = fileProblem(path, error);
     return err(
       refuse(
         code === 'ENOENT' || code === 'ENOTDIR' ? 'not-found' : 'invalid-input',
-        `The payload ${path} ${problem}.`,
+        `The ${what} ${path} ${problem}.`,
         { expected: 'a file that can be read' },
       ),
     );
   }
 };
 
-const readStdin = async (): Promise<Result<Uint8Array, Refusal>> => {
+const readStdin = async (what: string): Promise<Result<Uint8Array, Refusal>> => {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
@@ -62,7 +117,7 @@ const readStdin = async (): Promise<Result<Uint8Array, Refusal>> => {
       if (size > largestPayload) break;
     }
   }
-  return joined(chunks, 'standard input');
+  return joined(chunks, nameOf('stdin'), what);
 };
 
 function* chunksOf(file: number): Generator<Uint8Array> {
@@ -83,13 +138,13 @@ function* chunksOf(file: number): Generator<Uint8Array> {
   }
 }
 
-const joined = (chunks: readonly Uint8Array[], name: string): Result<Uint8Array, Refusal> => {
+const joined = (chunks: readonly Uint8Array[], name: string, what: string): Result<Uint8Array, Refusal> => {
   const bytes = Buffer.concat(chunks);
   if (bytes.length <= largestPayload) return ok(bytes);
   return err(
     refuse(
       'invalid-input',
-      `The payload in ${name} is larger than ${largestPayload / 1024 / 1024} MiB; nothing was stored.`,
+      `The ${what} in ${name} is larger than ${largestPayload / 1024 / 1024} MiB; nothing was stored.`,
       {
         expected: `at most ${largestPayload} bytes`,
       },

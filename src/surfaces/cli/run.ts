@@ -1,6 +1,7 @@
 import { objectsAt, textAt } from '../../kernel/answer.ts';
 import type { Kind } from '../../kernel/kind.ts';
-import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import type { LazyKind } from '../../kernel/kinds.ts';
+import { otherExits, refuse, type Ask, type Refusal } from '../../kernel/refusal.ts';
 import type { PreparedCall, Verb, VerbRefusal } from '../../kernel/verb.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
@@ -17,6 +18,7 @@ import {
   type OpenStore,
   type Workplace,
 } from '../world.ts';
+import type { Prompt } from './ask.ts';
 import { namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
@@ -30,7 +32,7 @@ export interface Surroundings {
   readonly verbs: readonly Verb[];
   /** All verbs, where not all are at hand. */
   readonly more?: () => Promise<readonly Verb[]>;
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly (Kind | LazyKind)[];
   readonly version: string;
   readonly now: () => string;
   /** Who acts, where nobody says so. */
@@ -45,6 +47,8 @@ export interface Surroundings {
   readonly mounts?: MountTable;
   /** The terminal that standard output is, if it is one. */
   readonly terminal: () => Promise<Terminal | undefined>;
+  /** Whoever can be asked for what is missing, if anybody can. */
+  readonly prompt?: () => Promise<Prompt | undefined>;
 }
 
 /** Runs one command line and answers its exit code. */
@@ -67,11 +71,13 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
       return 0;
     }
     case 'run': {
-      const { line } = request.value;
+      const completed = await completeLine(request.value.line);
+      if (!completed.ok) return refused({ refusal: completed.error }, request.value.line.flags.json);
+      const line = completed.value;
       const { live } = line.verb;
       const { store } = line.flags;
-      const ask = async (open?: OpenStore): ReturnType<typeof runLine> => {
-        const outcome = await runLine(surroundings, line, open);
+      const ask = async (open?: OpenStore, input = line.input): ReturnType<typeof runLine> => {
+        const outcome = await runLine(surroundings, { ...line, input }, open);
         return outcome.ok
           ? ok({ ...outcome.value, answer: answerNaming(outcome.value.answer, store) })
           : err(refusalNaming(outcome.error, store));
@@ -95,7 +101,13 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
         const exit = await watch({ ask, screen, terminal, colour });
         return exit.ok ? exit.value : refused(exit.error, false);
       }
-      const outcome = await ask();
+      let outcome = await ask();
+      const asks = outcome.ok ? undefined : outcome.error.refusal.asks;
+      if (asks !== undefined && mayAsk(surroundings, line)) {
+        const input = await askPerson(surroundings, asks, line.input);
+        if (input === 'interrupted') return otherExits.interrupted.exit;
+        if (input !== undefined) outcome = await ask(undefined, input);
+      }
       if (!outcome.ok) return refused(outcome.error, line.flags.json, line.verb);
       const { answer, warnings } = outcome.value;
       for (const warning of warnings) print(2, `stint: warning: ${stripControls(warning)}\n`);
@@ -113,6 +125,35 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
       return 0;
     }
   }
+};
+
+/** The line with what stands elsewhere in its input. */
+const completeLine = async (line: CommandLine): Promise<Result<CommandLine, Refusal>> => {
+  if (line.elsewhere.length === 0) return ok(line);
+  const { readElsewhere } = await import('./payload.ts');
+  const input = await readElsewhere(line.input, line.elsewhere);
+  return input.ok ? ok({ ...line, input: input.value }) : input;
+};
+
+/** Whether it is a person who reads what is refused, and standard input is free. */
+const mayAsk = ({ env }: Surroundings, { flags, payload, elsewhere }: CommandLine): boolean =>
+  !flags.json &&
+  !flags.quiet &&
+  filled(env['CI']) === undefined &&
+  payload !== 'stdin' &&
+  elsewhere.every(({ source }) => source !== 'stdin');
+
+/** The input with what was answered; undefined where nobody can be asked, or gave up. */
+const askPerson = async (
+  surroundings: Surroundings,
+  asks: readonly Ask[],
+  input: JsonObject,
+): Promise<JsonObject | 'interrupted' | undefined> => {
+  const prompt = await surroundings.prompt?.();
+  if (prompt === undefined) return undefined;
+  const { askAll } = await import('./ask.ts');
+  const answered = await askAll(prompt, asks, input);
+  return prompt.close().interrupted ? 'interrupted' : answered;
 };
 
 const runLine = async (
@@ -151,7 +192,7 @@ const runLine = async (
   const left =
     opened.ok || !readsRemains(verb, call.value, opened.error)
       ? opened
-      : (await import('../care.ts')).openRemains(location, opened.error);
+      : await (await import('../care.ts')).openRemains(location, opened.error);
   // Where nothing is left there is nothing to read: only who looks after the store goes on.
   const isEmpty = left.ok && left.value.damage?.sessions.length === 0 && call.value.access === 'reads';
   const workplace = isEmpty ? opened : left;

@@ -1,10 +1,10 @@
 import { resolve } from '../../kernel/address.ts';
+import { folderIn, loadKind } from '../../kernel/kinds.ts';
 import type { SessionRow } from '../../kernel/ports.ts';
 import { progressToJson } from '../../kernel/progress.ts';
 import { surroundingsOf } from '../../kernel/query.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { VerbRefusal, World } from '../../kernel/verb.ts';
-import { folderIn } from '../../kernel/kind.ts';
 import { noProgress } from '../../kernel/view.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
@@ -43,13 +43,13 @@ const meantRows = async (world: World, given: string | undefined): Promise<Resul
 
 const readOne = async (world: World, row: SessionRow): Promise<JsonObject | undefined> => {
   const { key } = row;
-  const kind = world.kinds.get(row.kind);
+  const kind = await loadKind(world.kinds, row.kind);
   const found = await world.store.read(key);
   if (found === undefined) return undefined;
   const surroundings = await surroundingsOf(world, found);
   // What this program cannot fold shows where its own program left it.
   if (kind === undefined || found.unreadable !== undefined)
-    return progressToJson(found, surroundings, noProgress, world, folderIn(world.kinds, row));
+    return progressToJson(found, surroundings, noProgress, world, await folderIn(world.kinds, row));
   const session = await world.store.load(key);
   if (session === undefined) return undefined;
   // Made of one state, also where the session has moved since it was found.
@@ -58,6 +58,6 @@ const readOne = async (world: World, row: SessionRow): Promise<JsonObject | unde
     surroundings,
     session.folded.progress(session.common),
     world,
-    folderIn(world.kinds, row),
+    await folderIn(world.kinds, row),
   );
 };

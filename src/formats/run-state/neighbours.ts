@@ -1,0 +1,128 @@
+import type { Json, JsonObject } from '../../lib/canonical-json.ts';
+import { isJsonObject } from '../../lib/json.ts';
+import { member } from './values.ts';
+
+/**
+ * Files that lie beside those of a workflow run and are none, some under the same name. They are known by what they hold:
+ * the keys that only they have, else the prefix of their ids.
+ */
+
+/** What a file is, in words, and why it is left alone. */
+export interface Neighbour {
+  readonly is: string;
+  readonly why: string;
+}
+
+/** Which neighbour a value is; undefined where it is none that is known. */
+export const neighbourOf = (value: Json | undefined): Neighbour | undefined => {
+  const entries = Array.isArray(value) ? value : isJsonObject(value) ? member(value, 'sessions') : undefined;
+  if (Array.isArray(entries) && entries.some((entry: Json) => isJsonObject(entry) && has(entry, 'archive_path')))
+    return manifest;
+  return isJsonObject(value) ? neighbours.find(({ fits }) => fits(value)) : undefined;
+};
+
+const manifest: Neighbour = {
+  is: 'the list of archived workflow sessions',
+  why: 'It tells where sessions were put, and of none how far it came.',
+};
+
+const has = (object: JsonObject, ...keys: readonly string[]): boolean =>
+  keys.every((key) => Object.hasOwn(object, key));
+
+const hasOne = (object: JsonObject, ...keys: readonly string[]): boolean =>
+  keys.some((key) => Object.hasOwn(object, key));
+
+const hasId = (object: JsonObject, prefix: RegExp): boolean =>
+  [member(object, 'session_id'), member(object, 'id')].some((id) => typeof id === 'string' && prefix.test(id));
+
+/** The first that fits counts: what has keys of its own stands before what is only known by the prefix of its id. */
+const neighbours: readonly (Neighbour & { readonly fits: (object: JsonObject) => boolean })[] = [
+  {
+    is: 'the snapshot of a checkpoint',
+    why: 'It is read together with the run that it belongs to, and alone it is none.',
+    fits: (object) => has(object, 'checkpoint_id', 'node_states_snapshot'),
+  },
+  {
+    is: 'a template of the workflow player',
+    why: 'It says what is to be done, and nothing of what was.',
+    fits: (object) => has(object, 'template_id', 'nodes', 'edges'),
+  },
+  {
+    is: 'the list of the templates of the workflow player',
+    why: 'It names templates, and no run.',
+    fits: (object) => Array.isArray(member(object, 'templates')),
+  },
+  {
+    is: 'a draft of the workflow composer',
+    why: 'It is the design of a template, and no run of one.',
+    fits: (object) => hasId(object, /^WFD-/),
+  },
+  {
+    is: 'the state of the graph walker of Maestro Flow',
+    why: 'It walks a graph and keeps a history, without a plan of batches.',
+    fits: (object) => has(object, 'graph_id', 'history'),
+  },
+  {
+    is: 'a session document of Maestro Flow',
+    why: 'Its chain of steps and their runs lie in files of their own, without the states of nodes.',
+    fits: (object) => has(object, 'orchestration', 'lifecycle'),
+  },
+  {
+    is: 'the run of one step of Maestro Flow',
+    why: 'It is one attempt at one step, and no plan.',
+    fits: (object) => has(object, 'run_id') && hasOne(object, 'attempt', 'step_id', 'command'),
+  },
+  {
+    is: 'a session of the command coordinator',
+    why: 'It is a chain of commands and their results, without the states of nodes.',
+    fits: (object) => has(object, 'command_chain') || hasId(object, /^ccw-coord-/),
+  },
+  {
+    is: 'a session of the multi-cli planner',
+    why: 'It is a discussion in rounds, without a plan of batches.',
+    fits: (object) =>
+      (has(object, 'current_round') && hasOne(object, 'max_rounds', 'cli_tools')) || hasId(object, /^MCP-/),
+  },
+  {
+    is: 'a session of a team',
+    why: 'It is about what roles have delivered, without a plan of batches.',
+    fits: (object) => hasOne(object, 'team_name', 'pipeline_progress') || hasId(object, /^TLS-/),
+  },
+  {
+    is: 'a status of the flow coordinator',
+    why: 'It is a list of steps, without the states of nodes.',
+    fits: (object) => has(object, 'steps', 'complete') || hasId(object, /^fc-/),
+  },
+  {
+    is: 'a chain of Maestro Flow',
+    why: 'It is a list of steps, without the states of nodes.',
+    fits: (object) =>
+      (has(object, 'steps') && hasOne(object, 'chain_name', 'current_step', 'lifecycle_position')) ||
+      hasId(object, /^(?:maestro|ralph|player|goal-mode)-/),
+  },
+  {
+    is: 'an execution of the flow executor',
+    why: 'It is the log of an execution in another form, without a plan of batches.',
+    fits: (object) => has(object, 'nodeStates'),
+  },
+  {
+    is: 'a session of an orchestrator of agents',
+    why: 'It is about agents and what they have done, without a plan of batches.',
+    fits: (object) => has(object, 'agents') && hasOne(object, 'completed_work', 'goal', 'total_agents', 'mode'),
+  },
+  {
+    is: 'what a hook remembers of a conversation',
+    why: 'It counts prompts, and nothing in it is about a run.',
+    fits: (object) => has(object, 'firstLoad', 'loadCount'),
+  },
+  {
+    is: 'a lease',
+    why: 'It says who held something, and nothing of how far that came.',
+    fits: (object) => has(object, 'holder', 'token'),
+  },
+  {
+    is: 'a workflow session of tasks',
+    why: 'It is about a project and its tasks, which lie in other files; it has no plan of batches.',
+    fits: (object) => hasId(object, /^(?:WFS|TC)-/),
+  },
+];

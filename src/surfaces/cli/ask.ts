@@ -1,0 +1,60 @@
+import { createInterface } from 'node:readline';
+import type { Ask } from '../../kernel/refusal.ts';
+import type { Json, JsonObject } from '../../lib/canonical-json.ts';
+import { oneLine, stripControls } from '../../lib/text.ts';
+
+/** Somebody who can be asked. */
+export interface Prompt {
+  /** The next line that is typed; undefined where none comes any more. */
+  readonly line: (question: string) => Promise<string | undefined>;
+  /** Gives the terminal back, and says whether it was Ctrl-C that ended the lines. */
+  readonly close: () => { readonly interrupted: boolean };
+}
+
+/** Whoever sits at the terminal that standard input and standard error are; undefined where they are none. */
+export const openPrompt = (): Prompt | undefined => {
+  const { stdin, stderr } = process;
+  if (!stdin.isTTY || !stderr.isTTY) return undefined;
+  const reader = createInterface({ input: stdin, output: stderr, historySize: 0 });
+  // What is typed ahead of its question is kept.
+  const lines = reader[Symbol.asyncIterator]();
+  let interrupted = false;
+  reader.on('SIGINT', () => {
+    interrupted = true;
+    reader.close();
+  });
+  return {
+    line: async (question) => {
+      reader.setPrompt(question);
+      reader.prompt();
+      const next = await lines.next();
+      if (next.done !== true && !interrupted) return next.value;
+      stderr.write('\n');
+      return undefined;
+    },
+    close: () => {
+      reader.close();
+      return { interrupted };
+    },
+  };
+};
+
+/** The input with what was answered, value by value; undefined where somebody gave up. An empty line is no answer. */
+export const askAll = async (
+  prompt: Pick<Prompt, 'line'>,
+  asks: readonly Ask[],
+  input: JsonObject,
+): Promise<JsonObject | undefined> => {
+  const answered: Record<string, Json> = { ...input };
+  for (const { field, name, description } of asks) {
+    const question = `${oneLine(stripControls(`${name} (${description})`))}: `;
+    let answer: string | undefined = '';
+    while (answer.trim() === '') {
+      answer = await prompt.line(question);
+      if (answer === undefined) return undefined;
+    }
+    const given = answered[field];
+    answered[field] = [...(Array.isArray(given) ? given : []), `${name}=${answer}`];
+  }
+  return answered;
+};

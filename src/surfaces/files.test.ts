@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import type { ProjectFiles } from '../kernel/verb.ts';
+import { createProjectFiles } from './files.ts';
+
+/** A project with a folder in it and a file beside it, asked from that folder. */
+const projectOf = (context: TestContext): { readonly root: string; readonly files: ProjectFiles } => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'files-')));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  const root = join(folder, 'project');
+  mkdirSync(join(root, 'sub'), { recursive: true });
+  writeFileSync(join(folder, 'secret'), 'secret');
+  writeFileSync(join(root, 'a.json'), '\uFEFFä');
+  return { root, files: createProjectFiles(root, join(root, 'sub')) };
+};
+
+const problemOf = (files: ProjectFiles, path: string, limit = 100): string => {
+  const text = files.read(path, limit);
+  return text.ok ? text.value : `${text.error.isMissing ? 'missing: ' : ''}${text.error.problem}`;
+};
+
+test('a file of the project is read from its root, and none that lies elsewhere', (context) => {
+  const { root, files } = projectOf(context);
+  symlinkSync('../secret', join(root, 'link'));
+  symlinkSync('..', join(root, 'up'));
+  symlinkSync('a.json', join(root, 'inside'));
+  symlinkSync('nothing', join(root, 'dangling'));
+  assert.equal(problemOf(files, 'a.json'), 'ä');
+  assert.equal(problemOf(files, 'inside'), 'ä');
+  for (const path of ['../secret', 'link', 'dangling', 'up/secret', join(root, 'a.json'), 'sub/../../secret', 'x\0'])
+    assert.equal(problemOf(files, path), 'is not read: it leads out of the project, or nowhere', path);
+  assert.deepEqual(files.list('up'), []);
+  assert.deepEqual(files.list('..'), []);
+});
+
+test('what cannot be read is told with the reason', (context) => {
+  const { root, files } = projectOf(context);
+  writeFileSync(join(root, 'big'), 'x'.repeat(101));
+  writeFileSync(join(root, 'latin'), Buffer.from([0x61, 0xe4]));
+  writeFileSync(join(root, 'wide'), Buffer.from('\uFEFF{}', 'utf16le'));
+  assert.equal(problemOf(files, 'none'), 'missing: does not exist');
+  assert.equal(problemOf(files, 'sub'), 'is a folder, not a file');
+  assert.equal(problemOf(files, 'big'), 'is larger than 0 MiB');
+  assert.equal(problemOf(files, 'latin'), 'is not UTF-8 (line 1)');
+  assert.equal(problemOf(files, 'wide'), 'is UTF-16, not UTF-8');
+});
+
+test('a file that somebody names is read from where he is, and called by its path in the project where it has one', (context) => {
+  const { root, files } = projectOf(context);
+  const named = (path: string): string => {
+    const found = files.readNamed(path, 100);
+    return found.ok ? found.value.path : found.error.problem;
+  };
+  assert.equal(named('../a.json'), 'a.json');
+  assert.equal(named(join(root, 'a.json')), 'a.json');
+  assert.equal(named('../../secret'), join(root, '../secret'));
+  assert.equal(named('./a.json'), 'does not exist');
+  // A link that leads out is not called a file of the project.
+  symlinkSync('../../secret', join(root, 'sub/link'));
+  assert.equal(named('./link'), join(root, 'sub/link'));
+});

@@ -1,0 +1,65 @@
+import * as v from 'valibot';
+import { resolve } from '../kernel/address.ts';
+import { objectsAt, standingText, textAt, textsAt } from '../kernel/answer.ts';
+import { optionalText, optionalTexts, sessionField } from '../kernel/fields.ts';
+import { orderResume } from '../kernel/step-orders.ts';
+import { defineVerb } from '../kernel/verb.ts';
+
+export const resume = defineVerb({
+  name: 'resume',
+  summary: 'Go on exactly where it was left.',
+  details: `Ends a pause, and says where the session stands and what comes next; what is finished is not done again. A closed session is refused (5): stint reopen goes on with it.
+
+Of steps that were under way: a result that was left in a file (result_path of next --claim) is taken; one whose claim has not expired, or whose worker is alive, is left alone, and whose it is is said (--take-over interrupts it); any other is interrupted. An interrupted step whose template does not call it idempotent is in doubt: it is neither done again nor taken for done before --rerun or --done says which, on the record.
+
+A template that has changed since is told, and changes nothing.`,
+  examples: [
+    'stint resume --json',
+    'stint resume --rerun N-002 --reason "nothing was written"',
+    'stint resume --done N-002 --take-over',
+  ],
+  input: v.strictObject({
+    rerun: optionalTexts('A step in doubt that is to be done again.'),
+    done: optionalTexts('A step in doubt that is done.'),
+    reason: optionalText('How that is known.'),
+    session: sessionField,
+  }),
+  positionals: ['session'],
+  contradiction: ({ rerun = [], done = [], reason }) => {
+    const both = rerun.find((step) => done.includes(step));
+    if (both !== undefined) return `${both} is either to be done again or done`;
+    return reason !== undefined && rerun.length + done.length === 0
+      ? '--reason goes with --rerun or --done'
+      : undefined;
+  },
+  does: {
+    writes: async (world, { session, rerun = [], done = [], reason }) => {
+      const row = await resolve(world, session);
+      if (!row.ok) return row;
+      return orderResume(world, row.value, {
+        again: rerun,
+        done,
+        reason: reason ?? `said by ${world.caller.actor}`,
+        takesOver: world.caller.takeOver,
+      });
+    },
+  },
+  text: (answer) => {
+    const doubtful = textsAt(answer, 'in_doubt');
+    return [
+      `${answer['was_paused'] === true ? 'goes on' : 'resumed'}  ${standingText(answer)}`,
+      ...objectsAt(answer, 'adopted').map(
+        (one) =>
+          `taken: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')} has ${textAt(one, 'outcome')} (${textAt(one, 'path')})`,
+      ),
+      ...objectsAt(answer, 'interrupted').map(
+        (one) => `interrupted: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')} (${textAt(one, 'because')})`,
+      ),
+      ...objectsAt(answer, 'still_running').map(
+        (one) =>
+          `running: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')} of ${textAt(one, 'held_by')} on ${textAt(one, 'host')} until ${textAt(one, 'expires_at')}`,
+      ),
+      ...(doubtful.length === 0 ? [] : [`in doubt: ${doubtful.join(', ')} (say --rerun STEP, or --done STEP)`]),
+    ].join('\n');
+  },
+});
