@@ -1,4 +1,4 @@
-import { addressProblem, nameProblem, shortestPrefix } from '../lib/name.ts';
+import { addressProblem, sessionNameProblem, shortestPrefix } from '../lib/name.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { nearest } from '../lib/text.ts';
 import type { Kind, Kinds } from './kind.ts';
@@ -13,11 +13,11 @@ export const keyOf = (kind: string, name: string): string => `${kind}:${name}`;
 
 /** Names come from outside and become parts of paths: refuses what is not one (exit 2), before anything is looked up. */
 export const checkName = (name: string, what: string): Refusal | undefined => {
-  const problem = nameProblem(name);
+  const problem = sessionNameProblem(name);
   if (problem === undefined) return undefined;
   return refuse('usage', `${what} is not legal. ${problem}`, {
     expected:
-      'letters, digits, ".", "_" and "-", first a letter or digit, at most 128 characters, no "..", no "." at the end, no device name',
+      'letters, digits, ".", "_" and "-", first a letter or digit, at most 128 characters, no "..", no "." at the end, no device name, not "archive"',
   });
 };
 
@@ -43,11 +43,39 @@ export interface Applies {
   readonly kind?: string;
   /** A position that the kind must know, where somebody names one. */
   readonly position?: string | undefined;
+  /** Which sessions stand for none that is named: open ones, unless it is said. */
+  readonly standing?: keyof typeof standings;
 }
+
+/** Sessions that stand for none that is named: which rows are asked for, which of them are meant, and how they are called. */
+const standings = {
+  open: { status: 'active', isMeant: () => true, called: 'open', one: 'an open session', none: 'no open session' },
+  closed: {
+    status: 'closed',
+    isMeant: ({ archivedAt }) => archivedAt === null,
+    called: 'closed',
+    one: 'a closed session',
+    none: 'no closed session outside the archive',
+  },
+  archived: {
+    status: 'closed',
+    isMeant: ({ archivedAt }) => archivedAt !== null,
+    called: 'archived',
+    one: 'an archived session',
+    none: 'no archived session',
+  },
+} as const satisfies Record<
+  string,
+  Readonly<Record<'called' | 'one' | 'none', string>> & {
+    readonly status: SessionRow['status'];
+    readonly isMeant: (row: SessionRow) => boolean;
+  }
+>;
 
 /**
  * The one session that is meant: named in full, by its bare name, or by a unique prefix; else the one that the environment
- * names; else the only open one of this place that the verb applies to. Never guesses, never creates.
+ * names; else the only open one of this place (or closed, or archived one) that the verb applies to. Never guesses, never
+ * creates.
  */
 export const resolve = async (
   world: {
@@ -82,8 +110,10 @@ export const resolve = async (
     );
   }
 
+  const standing: (typeof standings)[keyof typeof standings] = standings[applies.standing ?? 'open'];
+  const { called } = standing;
   const meantOf = async (rows: readonly SessionRow[]) => whenLoaded(() => rows.filter(isMeant));
-  const open = await meantOf(await world.store.rows({ status: 'active' }));
+  const open = await meantOf((await world.store.rows({ status: standing.status })).filter(standing.isMeant));
   const here = await whenLoaded(() =>
     narrow(open.filter((row) => world.places.homeOf(row).root === world.places.here.root)),
   );
@@ -92,17 +122,21 @@ export const resolve = async (
     const known = open.length > 0 ? open : (await meantOf(await world.store.rows({}))).slice(0, 5);
     const names = [...kinds.keys()];
     return err(
-      refuse('not-found', open.length > 0 ? 'No open session belongs to this checkout.' : 'There is no open session.', {
-        expected: 'an open session of this checkout, or --session',
-        hint:
-          known[0] === undefined
-            ? `stint begin ${names.length === 1 ? names[0] : 'KIND'}`
-            : `name one with --session, for example --session ${known[0].key}`,
-        candidates: known.slice(0, mostCandidates).map((row) => row.key),
-      }),
+      refuse(
+        'not-found',
+        open.length > 0 ? `No ${called} session belongs to this checkout.` : `There is ${standing.none}.`,
+        {
+          expected: `${standing.one} of this checkout, or --session`,
+          hint:
+            known[0] === undefined
+              ? `stint begin ${names.length === 1 ? names[0] : 'KIND'}`
+              : `name one with --session, for example --session ${known[0].key}`,
+          candidates: known.slice(0, mostCandidates).map((row) => row.key),
+        },
+      ),
     );
   }
-  if (others.length > 0) return err(refuseSeveral('Several sessions are open in this checkout.', here));
+  if (others.length > 0) return err(refuseSeveral(`Several sessions are ${called} in this checkout.`, here));
   // Whoever names no session does not come to work beside somebody who holds one.
   const held = world.joins === true && only.lease !== null ? await refuseJoining(world, only) : undefined;
   return held === undefined ? ok(only) : err(held);

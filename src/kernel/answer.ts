@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { isJsonObject } from '../lib/json.ts';
 import { displayWidth, oneLine, padEnd } from '../lib/text.ts';
+import { pauseText } from './view.ts';
 
 /** The text of a field; nothing where it is null or absent. */
 export const textAt = (object: JsonObject, key: string): string => textOf(object[key]);
@@ -60,6 +61,14 @@ export const standingText = (answer: JsonObject): string =>
     ...nextText(answer),
   ].join('\n');
 
+/** Where a session stands whose folder was moved, and where that is now. */
+export const movedText = (what: string, answer: JsonObject): string =>
+  [
+    `${what}  ${standingText(answer)}`,
+    ...textsAt(answer, 'along').map((key) => `along with it: ${key}`),
+    `folder: ${textAt(answer, 'folder')}`,
+  ].join('\n');
+
 /** A span of milliseconds as `[h:]mm:ss.mmm`: exact, so that sums that are printed agree. */
 export const durationText = (milliseconds: number): string => {
   const pad = (value: number, digits: number): string => String(value).padStart(digits, '0');
@@ -73,6 +82,13 @@ export const durationText = (milliseconds: number): string => {
 export const flawText = (answer: JsonObject): readonly string[] => {
   const flaw = textAt(answer, 'flaw');
   return flaw === '' ? [] : [`not whole: ${flaw}`];
+};
+
+/** Since when, by whom and why a session is paused; empty where it is not. */
+export const pausedText = (answer: JsonObject): string => {
+  const pause = objectAt(answer, 'paused');
+  const [at, actor, reason] = [textAt(pause, 'at'), textAt(pause, 'actor'), textAt(pause, 'reason')];
+  return at === '' ? '' : pauseText({ at, actor, reason: reason === '' ? null : reason });
 };
 
 /** Who holds a session, and how that stands, in a line; empty where nobody does. */

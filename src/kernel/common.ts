@@ -29,6 +29,8 @@ export interface Common extends LeaseState {
   readonly pause: Pause | null;
   /** Since when its folder lies in the archive; null where it does not. */
   readonly archivedAt: string | null;
+  /** The seq of the event that put it into the archive, or took it out again; 0 where it was never there. */
+  readonly folderSeq: number;
   /** The seq of its newest event. */
   readonly seq: number;
   /** The seq of its newest lifecycle event: what `--expect-revision` compares. */
@@ -82,6 +84,7 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
       closedAt: null,
       pause: null,
       archivedAt: null,
+      folderSeq: 0,
       revision: 0,
       movedAt: event.at,
       notes: 0,
@@ -118,9 +121,9 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
     case 'SessionResumed':
       return { ...moved, pause: null };
     case 'SessionArchived':
-      return { ...moved, archivedAt: event.at };
+      return { ...moved, archivedAt: event.at, folderSeq: event.seq };
     case 'SessionUnarchived':
-      return { ...moved, archivedAt: null };
+      return { ...moved, archivedAt: null, folderSeq: event.seq };
     case 'Noted':
       return { ...moved, notes: moved.notes + 1 };
     case 'ProcessStarted':

@@ -137,6 +137,16 @@ export const folderOf = (
   return archivedAt === null ? folder : `${folder.slice(0, at)}archive/${folder.slice(at)}`;
 };
 
+/**
+ * Where the folder of a session belongs that was ever in the archive, recorded as mirrors are and not a file: so whoever
+ * writes mirrors finds that it is still to be moved, and moves it.
+ */
+const folderMark = ({ key, folderSeq }: Common, folder: string): readonly Mirror[] =>
+  folderSeq === 0 ? [] : [{ path: folderMarkOf(key), source: folderSeq, render: () => folder }];
+
+/** What that record is called: no path of a file ends like this. */
+export const folderMarkOf = (key: string): string => `${key}/`;
+
 /** A kind as the rest of the program sees it: the author's types are closed over. */
 export interface Kind {
   readonly name: string;
@@ -206,9 +216,10 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     progress: (common) => definition.progress?.(state, common) ?? noProgress,
     mirrors: (common) => {
       const folder = folderOf(definition, common);
-      return definition
-        .mirrors(state, common, folder)
-        .map((mirror) => ({ ...mirror, path: `${folder}/${mirror.path}` }));
+      return [
+        ...folderMark(common, folder),
+        ...definition.mirrors(state, common, folder).map((mirror) => ({ ...mirror, path: `${folder}/${mirror.path}` })),
+      ];
     },
     steps: definition.steps && stepsOf(definition.steps, state),
     sources: () => definition.sources?.(state) ?? [],

@@ -373,6 +373,8 @@ export interface Files {
   /** The names of the files in a folder, sorted with numbers by value; none where there is no such folder. */
   readonly list: (folder: string) => readonly string[];
   readonly exists: (path: string) => boolean;
+  /** Whether anything lies at a path of a checkout; an empty folder is nothing. */
+  readonly holds: (root: string, path: string) => boolean;
   /** The text of a file of at most `limit` bytes; null where it is larger, no file, or cannot be read. */
   readonly read: (path: string, limit: number) => string | null;
 }

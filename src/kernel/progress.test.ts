@@ -58,6 +58,7 @@ const cycle = (startedAt: string | null, completedAt: string | null = null): Pro
 const noFiles: Files = {
   list: () => [],
   exists: () => false,
+  holds: () => false,
   read: () => null,
   digest: () => undefined,
   tree: () => [],

@@ -163,6 +163,7 @@ const seeing = (evidence: Readonly<Record<string, Evidence>>, caller?: string) =
     files: {
       list: () => [],
       exists: () => false,
+      holds: () => false,
       read: () => null,
       digest: () => undefined,
       tree: () => [],

@@ -27,6 +27,14 @@ export function nameProblem(text: string): string | undefined {
   return undefined;
 }
 
+/** What keeps a text from being the name of a new session: a name, and not that of the folder of archived ones. */
+export function sessionNameProblem(text: string): string | undefined {
+  // Some file systems take both for one name, however they are written.
+  return text.toLowerCase() === 'archive'
+    ? 'This name is that of the folder in which archived sessions lie.'
+    : nameProblem(text);
+}
+
 /** What keeps a text from being a name, or a name behind another one and a colon, as a sentence. */
 export function addressProblem(text: string): string | undefined {
   const colon = text.indexOf(':');

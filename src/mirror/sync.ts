@@ -1,10 +1,11 @@
 import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Kinds } from '../kernel/kind.ts';
-import { loadKind } from '../kernel/kinds.ts';
-import type { MirrorRecord, Places, Store } from '../kernel/ports.ts';
+import { folderMarkOf, folderOf, type Kinds } from '../kernel/kind.ts';
+import { loadKind, whenLoaded } from '../kernel/kinds.ts';
+import type { MirrorRecord, Places, SessionRow, Store } from '../kernel/ports.ts';
 import { createFileAtomic, errnoCode, makeFolders, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
+import { lyingAt, moveFolder, placeOfFolder } from '../lib/move-folder.ts';
 import { sha256Bytes } from '../lib/sha256.ts';
 import { planMirror } from './plan.ts';
 
@@ -22,10 +23,23 @@ export interface MirrorState {
   readonly state: 'current' | 'missing' | 'stale' | 'drifted' | 'unreadable';
 }
 
+/** Where the folder of a session is to lie on this machine, and where it may lie instead: out of the archive, or in it. */
+interface Ground {
+  readonly row: SessionRow;
+  readonly root: string;
+  /** Relative to the checkout's root. */
+  readonly folder: string;
+  readonly other: string;
+  /** The same two as they are used; undefined where a link leads out of the checkout. */
+  readonly there: string | undefined;
+  readonly beyond: string | undefined;
+}
+
 /**
  * Brings the mirrors of a session up to date after a writing verb, and with them every mirror that an interrupted verb has
  * left unwritten. A failure never fails the verb: it is answered as a warning, and the next verb tries again. Without
- * sessions, after a reading verb, nobody is waited for.
+ * sessions, after a reading verb, nobody is waited for. Folders come first: where one is not in its place yet, no file is
+ * written, or the place would be taken when it comes.
  */
 export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[]): Promise<readonly string[]> => {
   const warnings: string[] = [];
@@ -36,10 +50,18 @@ export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[
       warnings.push(warningOf(what, error));
     }
   };
-  for (const session of sessions) await attempt(`the folder of ${session}`, async () => makeFolder(world, session));
-  for (const record of await world.store.mirrors(sessions))
-    if (isOfThisMachine(world, record))
-      await attempt(record.path, async () => syncMirror(world, record, sessions.length > 0));
+  const wait = sessions.length > 0;
+  const records = (await world.store.mirrors(sessions)).filter((record) => isOfThisMachine(world, record));
+  const marks = new Map(records.filter(isMark).map((record) => [record.session, record]));
+  const settled = new Set<string>();
+  for (const session of new Set([...sessions, ...records.map((record) => record.session)]))
+    await attempt(`the folder of ${session}`, async () => {
+      if (await settleFolder(world, session, marks.get(session), wait)) settled.add(session);
+      return [];
+    });
+  for (const record of records)
+    if (!isMark(record) && settled.has(record.session))
+      await attempt(record.path, async () => syncMirror(world, record, wait));
   return warnings;
 };
 
@@ -47,10 +69,12 @@ export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[
 export const inspectMirrors = async (world: MirrorWorld, session: string): Promise<readonly MirrorState[]> => {
   const states: MirrorState[] = [];
   for (const record of await world.store.mirrors([session])) {
-    if (record.session !== session || !isOfThisMachine(world, record)) continue;
-    const path = await pathOf(world, record);
+    if (record.session !== session || !isOfThisMachine(world, record) || isMark(record)) continue;
+    const ground = await groundOf(world, session);
+    if (!isBelow(record, ground)) continue;
+    const path = pathOf(world, record, ground);
     const found = path === undefined ? undefined : digestOf(path);
-    const history = await world.store.mirrorDigests(record.place, record.path);
+    const history = await historyOf(world, record, ground);
     states.push({
       record,
       path: path ?? record.path,
@@ -58,6 +82,35 @@ export const inspectMirrors = async (world: MirrorWorld, session: string): Promi
     });
   }
   return states;
+};
+
+/** What is wrong with the place of a session's folder, and what helps; undefined where nothing is. Nothing is changed. */
+export const inspectFolder = async (
+  world: MirrorWorld,
+  session: string,
+): Promise<{ readonly problem: string; readonly fix: string | null } | undefined> => {
+  const ground = await groundOf(world, session);
+  if (ground === undefined) return undefined;
+  const { row, folder, other, there, beyond } = ground;
+  if (there === undefined || beyond === undefined)
+    return { problem: 'its folder lies behind a link that leads out of the checkout', fix: null };
+  if (lyingAt(beyond) !== 'something' || (await isOfAnother(world, ground))) return undefined;
+  const records = await world.store.mirrors([session]);
+  const isToBeMoved = records.some((one) => one.session === session && isMark(one) && one.stamp === null);
+  if (lyingAt(there) === 'something')
+    return isToBeMoved
+      ? { problem: `its folder ${other} cannot be moved: something lies in ${folder}`, fix: null }
+      : undefined;
+  if (isToBeMoved)
+    return {
+      problem: `its folder still lies in ${other}, not in ${folder}`,
+      fix: `stint rebuild --session ${session}`,
+    };
+  const verb = row.archivedAt === null ? 'archive' : 'unarchive';
+  return {
+    problem: `its folder lies in ${other}, not in ${folder}`,
+    fix: row.status === 'closed' ? `stint ${verb} --session ${session}` : null,
+  };
 };
 
 const stateOf = (wanted: string, found: string | null, history: readonly string[]): MirrorState['state'] => {
@@ -68,17 +121,22 @@ const stateOf = (wanted: string, found: string | null, history: readonly string[
 };
 
 const syncMirror = async (world: MirrorWorld, record: MirrorRecord, wait: boolean): Promise<readonly string[]> => {
-  const path = await pathOf(world, record);
+  const ground = await groundOf(world, record.session);
+  if (!isBelow(record, ground)) return [];
+  const path = pathOf(world, record, ground);
   if (path === undefined)
     return [`${record.path} was not written: a link leads out of the checkout, or a file is where a folder should be`];
   if (record.stamp !== null && record.stamp === stampOf(path)) return [];
 
   const content = await contentOf(world, record);
-  const history = await world.store.mirrorDigests(record.place, record.path);
+  const history = await historyOf(world, record, ground);
   const warnings: string[] = [];
   await world.store.settleMirror(
     record,
     () => {
+      // Somebody else may have moved it since: what is written here now would stand in the way when it comes back.
+      if (ground?.there !== undefined && lyingAt(ground.there) === 'nothing')
+        throw new Error('its folder is not there');
       const found = digestOf(path);
       if (found === undefined) throw new Error('it is no regular file');
       const action = planMirror(record.digest, found, history);
@@ -109,32 +167,107 @@ const contentOf = async ({ store }: MirrorWorld, record: MirrorRecord): Promise<
 const isOfThisMachine = ({ places }: MirrorWorld, { place }: MirrorRecord): boolean =>
   places.homeOf({ place, branch: null }).isElsewhere !== true;
 
-/** The file of a mirror; undefined where a link leads it out of its checkout. */
-const pathOf = async ({ store, places }: MirrorWorld, record: MirrorRecord): Promise<string | undefined> => {
-  const row = await store.read(record.session);
-  return confine(places.homeOf({ place: record.place, branch: row?.row.branch ?? null }).root, record.path);
+/** Whether a record is the one about where the folder belongs, and no file. */
+const isMark = ({ session, path }: MirrorRecord): boolean => path === folderMarkOf(session);
+
+/** Where a session's folder is to lie; undefined for one that is not here, or whose kind is not known. */
+const groundOf = async ({ store, kinds, places }: MirrorWorld, session: string): Promise<Ground | undefined> => {
+  const row = (await store.read(session))?.row;
+  const kind = row === undefined ? undefined : await loadKind(kinds, row.kind);
+  if (row === undefined || kind === undefined) return undefined;
+  const { root, isElsewhere } = places.homeOf(row);
+  if (isElsewhere === true) return undefined;
+  const home = folderOf(kind, { name: row.name, archivedAt: null });
+  const archived = folderOf(kind, { name: row.name, archivedAt: row.updatedAt });
+  const [folder, other] = row.archivedAt === null ? [home, archived] : [archived, home];
+  return { row, root, folder, other, there: placeOfFolder(root, folder), beyond: placeOfFolder(root, other) };
 };
 
-/** The session's own folder; the folder that holds all of them keeps itself out of git when it is made here. */
-const makeFolder = async ({ store, kinds, places }: MirrorWorld, session: string): Promise<readonly string[]> => {
+/** Whether a mirror lies in the folder where that is now: before it was archived, its mirrors had other paths. */
+const isBelow = ({ path }: MirrorRecord, ground: Ground | undefined): boolean =>
+  ground === undefined || path.startsWith(`${ground.folder}/`);
+
+/** The file of a mirror; undefined where a link leads it out of its checkout. */
+const pathOf = (
+  { places }: MirrorWorld,
+  { place, path }: MirrorRecord,
+  ground: Ground | undefined,
+): string | undefined => confine(places.homeOf({ place, branch: ground?.row.branch ?? null }).root, path);
+
+/** The digests of every version of a mirror, also of those that were made where its folder lay before. */
+const historyOf = async (
+  { store }: MirrorWorld,
+  { place, path }: MirrorRecord,
+  ground: Ground | undefined,
+): Promise<readonly string[]> => [
+  ...(await store.mirrorDigests(place, path)),
+  ...(ground === undefined
+    ? []
+    : await store.mirrorDigests(place, `${ground.other}${path.slice(ground.folder.length)}`)),
+];
+
+/**
+ * Brings the session's own folder to its place: makes it, or moves it with all that it holds into the archive or out of it,
+ * under the same lock as mirrors are written with. Answers whether it is there. The folder that holds all of them keeps
+ * itself out of git when it is made here.
+ */
+const settleFolder = async (
+  world: MirrorWorld,
+  session: string,
+  mark: MirrorRecord | undefined,
+  wait: boolean,
+): Promise<boolean> => {
+  const { store, kinds, places } = world;
   const [kindName = '', name = ''] = session.split(':');
-  const path = (await loadKind(kinds, kindName))?.folder(name);
-  // Mostly the session is from here and its folder is there.
-  if (path === undefined || existsSync(`${places.here.root}/${path}`)) return [];
-  const read = await store.read(session);
-  if (read === undefined) return [];
-  const home = places.homeOf(read.row);
-  if (home.isElsewhere === true) return [];
-  const folder = confine(home.root, path);
-  if (folder === undefined) throw new Error('a link leads out of the checkout, or a file is where a folder should be');
-  if (existsSync(folder)) return [];
+  const home = (await loadKind(kinds, kindName))?.folder(name);
+  // Mostly the session is from here, was never archived, and its folder is there.
+  if (home === undefined || (mark === undefined && existsSync(`${places.here.root}/${home}`))) return true;
+  const ground = await groundOf(world, session);
+  if (ground === undefined) return true;
+  const { root, folder, other, there, beyond } = ground;
+  if (there === undefined || beyond === undefined || confine(root, folder) === undefined)
+    throw new Error('a link leads out of the checkout, or a file is where a folder should be');
+  const isSettled = mark?.stamp !== null;
+  if (isSettled && lyingAt(there) !== 'nothing') return true;
+  // A session of another kind may have come back, or been begun anew, while this one was away: that folder stays.
+  const isFree = lyingAt(beyond) !== 'nothing' && !(await isOfAnother(world, ground));
+  if (isSettled) {
+    // Somebody has moved it: that is theirs to undo, or to record.
+    if (isFree && lyingAt(beyond) === 'something') throw new Error(`it lies in ${other}, not in ${folder}`);
+    makeFolder(there);
+    return true;
+  }
+  if (!isFree && lyingAt(there) === 'nothing' && lyingAt(beyond) === 'something')
+    throw new Error(`${other} is that of another session too`);
+  return store.settleMirror(
+    mark,
+    () => {
+      if (isFree) moveFolder(beyond, there);
+      else if (lyingAt(there) === 'nothing') makeFolder(there);
+      return 'in its place';
+    },
+    wait,
+  );
+};
+
+/** Whether a session of another kind, which may share the folder, has it at the other place. */
+const isOfAnother = async ({ store, kinds, places }: MirrorWorld, { row, root, other }: Ground): Promise<boolean> => {
+  const others = (await store.rows({ name: row.name })).filter(({ key }) => key !== row.key);
+  return whenLoaded(() =>
+    others.some((one) => {
+      const kind = kinds.get(one.kind);
+      return kind !== undefined && folderOf(kind, one) === other && places.homeOf(one).root === root;
+    }),
+  );
+};
+
+const makeFolder = (folder: string): void => {
   const parent = dirname(folder);
   makeFolders(parent);
   // An empty folder is one that was made here, perhaps by a verb that was interrupted before this line.
   removeStaleTemps(parent);
   if (readdirSync(parent).length === 0) createFileAtomic(join(parent, '.gitignore'), '*\n');
   makeFolders(folder);
-  return [];
 };
 
 /** What a file looks like from outside: size, time of change and number; null where there is none. */

@@ -7,7 +7,7 @@ import { refuse } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
-import { inspectMirrors } from '../mirror/sync.ts';
+import { inspectFolder, inspectMirrors } from '../mirror/sync.ts';
 import { importReview } from '../verbs/import-review.ts';
 import { rebuildAll } from './rebuild.ts';
 import { repairHint, wayOut } from './hints.ts';
@@ -251,8 +251,11 @@ const mirrorProblems = {
   unreadable: 'cannot be read',
 } as const;
 
-const mirrorFindings = async (world: World, key: string): Promise<readonly Finding[]> =>
-  (await inspectMirrors(world, key)).flatMap(({ record, state }) =>
+const mirrorFindings = async (world: World, key: string): Promise<readonly Finding[]> => {
+  const folder = await inspectFolder(world, key);
+  // Where the folder is somewhere else, so are all the files.
+  if (folder !== undefined) return [{ subject: key, ...folder }];
+  return (await inspectMirrors(world, key)).flatMap(({ record, state }) =>
     state === 'current'
       ? []
       : [
@@ -263,3 +266,4 @@ const mirrorFindings = async (world: World, key: string): Promise<readonly Findi
           },
         ],
   );
+};

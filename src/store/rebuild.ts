@@ -6,7 +6,7 @@ import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { oneLine } from '../lib/text.ts';
-import { inspectMirrors, syncMirrors, type MirrorState } from '../mirror/sync.ts';
+import { inspectFolder, inspectMirrors, syncMirrors, type MirrorState } from '../mirror/sync.ts';
 
 export const rebuild = defineVerb({
   name: 'rebuild',
@@ -79,7 +79,12 @@ export const rebuildAll = async (world: World, given: string | undefined): Promi
     const files = before
       .filter((mirror) => !isCurrent(mirror) && right.has(mirror.path))
       .map(({ record }) => record.path);
-    if (!after.every(isCurrent)) {
+    const misplaced = await inspectFolder(world, key);
+    if (misplaced !== undefined) {
+      problems.push(
+        refuse('invariant-unmet', `${key}: ${misplaced.problem}.`, { hint: misplaced.fix ?? 'stint doctor' }),
+      );
+    } else if (!after.every(isCurrent)) {
       problems.push(refuse('invariant-unmet', `${key}: a mirror could not be written.`, { hint: 'stint doctor' }));
     }
     if (!rebuilt.ok)

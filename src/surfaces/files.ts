@@ -16,6 +16,7 @@ import type { Files } from '../kernel/ports.ts';
 import type { ProjectFiles, Unread } from '../kernel/verb.ts';
 import { decodeUtf8, errnoCode, fileProblem } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
+import { lyingAt, placeOfFolder } from '../lib/move-folder.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { sha256Bytes } from '../lib/sha256.ts';
 
@@ -43,6 +44,10 @@ export const files: Files = {
     return readTables(path, names);
   },
   exists: (path) => existsSync(path),
+  holds: (root, path) => {
+    const place = placeOfFolder(root, path);
+    return place !== undefined && lyingAt(place) === 'something';
+  },
   list: (folder) => {
     try {
       return readdirSync(folder, { withFileTypes: true })

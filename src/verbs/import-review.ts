@@ -16,7 +16,7 @@ import { readHistory, type OcrHistory } from '../formats/ocr/history.ts';
 import { importOfFolder, importOfRow, newerItems, type OcrImport } from '../formats/ocr/import.ts';
 import { metaFileOf, readMeta } from '../formats/ocr/meta.ts';
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
-import { nameProblem } from '../lib/name.ts';
+import { sessionNameProblem } from '../lib/name.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 
 export const importReview = defineVerb({
@@ -134,7 +134,7 @@ const readTree = async (world: World, given: string | undefined): Promise<Result
           .filter((kind) => !(one.isGuess ? ids.has(one.id) : known.has(keyOf(kind, one.id))))
           .map((kind) => importOfFolder(one, kind, filesById.get(one.id) ?? [], caller.now)),
       ),
-    ].filter(({ id }) => nameProblem(id) === undefined),
+    ].filter(({ id }) => sessionNameProblem(id) === undefined),
   });
 };
 
@@ -246,8 +246,8 @@ const orderOf = (world: World, tree: CleanTree): Order<JsonObject> => {
         sessions,
         ignored: [
           ...tree.history.sessions
-            .filter(({ id }) => nameProblem(id) !== undefined)
-            .map(({ id }) => ({ id: shownText(id, 200), reason: nameProblem(id) ?? '' })),
+            .filter(({ id }) => sessionNameProblem(id) !== undefined)
+            .map(({ id }) => ({ id: shownText(id, 200), reason: sessionNameProblem(id) ?? '' })),
           ...tree.folders.ignored.map(({ id, reason }) => ({ id, reason })),
         ],
         unlinked_executions: tree.history.unlinkedExecutions,

@@ -12,7 +12,7 @@ import { truncate } from '../lib/text.ts';
 export const list = defineVerb({
   name: 'list',
   summary: 'Which sessions are there?',
-  details: `The open sessions of this store, those changed last first; --all lists the closed ones too. One whose processes are all dead shows as interrupted.`,
+  details: `The open sessions of this store, those changed last first; --all lists the closed ones too, with those in the archive. One whose processes are all dead shows as interrupted.`,
   examples: ['stint list', 'stint list --all --json'],
   input: v.strictObject({
     all: flag('Closed sessions too.'),
@@ -64,18 +64,20 @@ export const list = defineVerb({
   },
 });
 
-/** How it ended, or whether somebody works on it. */
+/** How it ended and whether it lies in the archive, since when it is paused, or whether somebody works on it. */
 const stateText = (session: JsonObject): string => {
   const activity = textAt(session, 'activity');
   const state =
     textAt(session, 'outcome') !== ''
-      ? textAt(session, 'outcome')
-      : activity === 'none'
-        ? textAt(session, 'status')
-        : textAt(session, 'held_by') !== ''
-          ? `held by ${truncate(textAt(session, 'held_by'), 30)}`
-          : textAt(session, 'activity_since') === ''
-            ? activity
-            : `${activity} since ${textAt(session, 'activity_since')}`;
+      ? `${textAt(session, 'outcome')}${textAt(session, 'archived_at') === '' ? '' : ', archived'}`
+      : textAt(session, 'paused_at') !== ''
+        ? `paused since ${textAt(session, 'paused_at')}`
+        : activity === 'none'
+          ? textAt(session, 'status')
+          : textAt(session, 'held_by') !== ''
+            ? `held by ${truncate(textAt(session, 'held_by'), 30)}`
+            : textAt(session, 'activity_since') === ''
+              ? activity
+              : `${activity} since ${textAt(session, 'activity_since')}`;
   return textAt(session, 'flaw') === '' ? state : `${state}, with a gap`;
 };

@@ -18,7 +18,7 @@ const day = 24 * 3_600_000;
 export const reconcile = defineVerb({
   name: 'reconcile',
   summary: 'Close what was left alone, and name what nothing proves.',
-  details: `Closes as aborted, with the reason on the record, every open session that has had no event for 7 days (--days N) and on which nobody works as far as can be seen: no process that is alive, or was heard of in that time. Nothing else is ever closed by itself, and nothing is deleted: a closed session goes on when it is begun again.
+  details: `Closes as aborted, with the reason on the record, every open session that has had no event for 7 days (--days N) and on which nobody works as far as can be seen: no process that is alive, or was heard of in that time. A paused one stays open. Nothing else is ever closed by itself, and nothing is deleted: a closed session goes on when it is begun again.
 
 unproved lists the closed sessions whose last files are there without a completion on record. They stay what they are: a file alone completes nothing. Doing it again changes nothing. --dry-run shows what would be done.`,
   examples: ['stint reconcile --dry-run', 'stint reconcile --days 30 --json'],
@@ -42,6 +42,8 @@ unproved lists the closed sessions whose last files are there without a completi
       const isStale = (session: Session): boolean =>
         isOpened(session) &&
         session.common.status === 'active' &&
+        // Who has paused it has said so.
+        session.common.pause === null &&
         session.common.updatedAt < before &&
         !isWorkedOn(session) &&
         !isHeld(leaseFacts(session, world.caller, world.host));

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
-import { fieldLines, leaseText, nextText, objectAt, objectsAt, textAt, textsAt } from '../kernel/answer.ts';
+import { fieldLines, leaseText, nextText, objectAt, objectsAt, pausedText, textAt, textsAt } from '../kernel/answer.ts';
 import { sessionField } from '../kernel/fields.ts';
 import { folderIn } from '../kernel/kinds.ts';
 import { sessionAt, statusToJson, surroundingsOf } from '../kernel/query.ts';
@@ -33,6 +33,8 @@ export const status = defineVerb({
     return [
       fieldLines([
         [textAt(answer, 'session'), `${state}${reason === '' ? '' : ` (${reason})`}`],
+        ['paused', pausedText(answer)],
+        ['archived', since(textAt(answer, 'archived_at'))],
         ['position', textAt(answer, 'position')],
         ['completeness', textAt(answer, 'completeness')],
         ['activity', activityText(answer)],
@@ -54,6 +56,8 @@ export const status = defineVerb({
     ].join('\n');
   },
 });
+
+const since = (at: string): string => (at === '' ? '' : `since ${at}`);
 
 /** Who works on it, in a line. */
 const activityText = (answer: JsonObject): string => {

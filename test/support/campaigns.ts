@@ -24,6 +24,13 @@ export interface Step {
   readonly types: readonly string[];
 }
 
+/** Where the folder of a session must be, as its events say. */
+const folderOf = (events: readonly Printed[], session: string): string => {
+  const moves = events.filter((event) => event.session === session && /^Session(?:Una|A)rchived$/.test(event.type));
+  const isArchived = moves.at(-1)?.type === 'SessionArchived';
+  return `.ocr/sessions/${isArchived ? 'archive/' : ''}${session.replace(/^review:/, '')}`;
+};
+
 /** What the events of a store say must be on disk: the text of each round's findings, by its path in the project. */
 const mirrorsOf = (events: readonly Printed[]): ReadonlyMap<string, string> =>
   new Map(
@@ -31,21 +38,24 @@ const mirrorsOf = (events: readonly Printed[]): ReadonlyMap<string, string> =>
       .filter(({ type }) => type === 'RoundCompleted')
       .map((event) => {
         const { round, payload } = JSON.parse(event.data);
-        const folder = String(event.session).replace(/^review:/, '');
         return [
-          `.ocr/sessions/${folder}/rounds/round-${round}/round-meta.json`,
+          `${folderOf(events, String(event.session))}/rounds/round-${round}/round-meta.json`,
           `${JSON.stringify(payload, null, 2)}\n`,
         ];
       }),
   );
 
-/** Asserts that every mirror is what its event says, and that there is none without its event. */
+/** Asserts that every mirror is what its event says, that there is none without its event, and each folder in one place. */
 const assertMirrors = (world: TestWorld, events: readonly Printed[], what: string): void => {
   const mirrors = mirrorsOf(events);
   for (const [path, text] of mirrors) assert.equal(readOrNull(world.path(path)), text, `${what}: ${path}`);
   for (const key of new Set(events.map(({ session }) => String(session)))) {
+    const folder = folderOf(events, key);
+    const name = key.replace(/^review:/, '');
+    const other = folder.includes('/archive/') ? `.ocr/sessions/${name}` : `.ocr/sessions/archive/${name}`;
+    assert.equal(existsSync(world.path(other)), false, `${what}: ${other} is not where it belongs`);
     for (let round = 1; round <= 12; round += 1) {
-      const path = `.ocr/sessions/${key.replace(/^review:/, '')}/rounds/round-${round}/round-meta.json`;
+      const path = `${folder}/rounds/round-${round}/round-meta.json`;
       if (!mirrors.has(path)) assert.equal(existsSync(world.path(path)), false, `${what}: ${path} is of no event`);
     }
   }

@@ -36,6 +36,7 @@ const changing = [
   'mkdirSync',
   'renameSync',
   'rmSync',
+  'rmdirSync',
   'truncateSync',
   'unlinkSync',
   'writeFileSync',

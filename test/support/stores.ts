@@ -147,7 +147,7 @@ export const litterIn = (world: TestWorld): readonly string[] => {
     // What a repair has kept of a damaged store.
     /^project\/\.stint\/stint\.db\.damaged-\d{8}T\d{6}(?:-\d+)?(?:\/stint\.db(?:-wal|-shm|-tip)?)?$/,
     /^project\/\.ocr(?:\/sessions(?:\/\.gitignore)?)?$/,
-    /^project\/\.ocr\/sessions\/[A-Za-z0-9][\w.-]*(?:\/rounds(?:\/round-\d+(?:\/round-meta\.json)?)?)?$/,
+    /^project\/\.ocr\/sessions\/(?:archive\/)?[A-Za-z0-9][\w.-]*(?:\/rounds(?:\/round-\d+(?:\/round-meta\.json)?)?)?$/,
   ];
   return Object.keys(treeOf(world.root, (path) => path === 'home' || path.startsWith('project/.git/')))
     .filter((path) => /^(?:tmp\/|project\/\.(?:stint|ocr))/.test(path))

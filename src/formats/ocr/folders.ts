@@ -1,4 +1,4 @@
-import { nameProblem } from '../../lib/name.ts';
+import { sessionNameProblem } from '../../lib/name.ts';
 import { mostRounds, type OcrKind } from './history.ts';
 import { shownText } from './row-values.ts';
 
@@ -64,7 +64,7 @@ export const planFolders = (tree: readonly OcrFolder[]): FolderPlan => {
   const sessions: FolderSession[] = [];
   const ignored: { readonly id: string; readonly reason: string }[] = [];
   for (const folder of tree.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-    const problem = nameProblem(folder.id);
+    const problem = sessionNameProblem(folder.id);
     if (problem !== undefined) ignored.push({ id: shownText(folder.id, 200), reason: problem });
     else if (!folder.files.some((file) => /\.(?:md|json)$/.test(file)))
       ignored.push({ id: folder.id, reason: 'It holds no .md and no .json file.' });

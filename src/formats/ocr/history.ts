@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import { nameProblem } from '../../lib/name.ts';
+import { sessionNameProblem } from '../../lib/name.ts';
 import { readProcesses, type OcrProcess } from './processes.ts';
 import { idOf, objectOf, shownOf, shownText, shownValue, textOf, timeOf, wholeOf, type OcrRow } from './row-values.ts';
 
@@ -145,7 +145,7 @@ const readSession = (
   const problems = new Set<string>();
   const report = (problem: string): void => void problems.add(problem);
 
-  const unnamed = nameProblem(id);
+  const unnamed = sessionNameProblem(id);
   if (unnamed !== undefined) report(`The id cannot be the name of a session: ${unnamed}`);
   const ordered = inOrder(eventRows);
   const kind = kindOf(row, ordered, report);

@@ -67,7 +67,9 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
     mirrors: async (sessions) => backend.ask(() => selectMirrors(sessions)),
     mirrorDigests: async (place, path) => backend.ask(() => selectDigests(place, path)),
     settleMirror: async (record, write, wait) => {
-      const locks = { alone: [`mirror ${record.place} ${record.path}`], shared: [] };
+      // One for all files of a folder, which may be that of several kinds: it is moved under the same lock.
+      const name = record.session.slice(record.session.indexOf(':') + 1);
+      const locks = { alone: [`mirror ${record.place} ${name}`], shared: [] };
       const settle = () => settleMirror(record, write);
       return wait ? backend.write(locks, settle) : ((await backend.writeAtOnce(locks, settle)) ?? false);
     },

@@ -1,4 +1,4 @@
-import { nextText, objectAt, objectsAt, textAt, textsAt, leaseText } from '../../kernel/answer.ts';
+import { nextText, objectAt, objectsAt, pausedText, textAt, textsAt, leaseText } from '../../kernel/answer.ts';
 import type { FrameLook, Screen } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { displayWidth, oneLine, padEnd, stripControls, truncate } from '../../lib/text.ts';
@@ -144,15 +144,18 @@ const processLines = (processes: readonly JsonObject[]): readonly Line[] => {
 const factsOf = (session: JsonObject): readonly string[] => {
   const activity = textAt(session, 'activity');
   // Nobody works on it, as far as can be seen: it is open, and that is all.
+  const isPaused = pausedText(session) !== '';
   const isLeft = session['running'] === true && (activity === 'interrupted' || activity === 'quiet');
   const outcome = textAt(session, 'outcome');
   const reason = textAt(session, 'reason');
   const cycle = textAt(objectAt(session, 'cycle'), 'label');
   return [
     `${outcome === '' ? textAt(session, 'status') : outcome}${reason === '' ? '' : ` (${reason})`}`,
+    ...(textAt(session, 'archived_at') === '' ? [] : ['archived']),
+    ...(isPaused ? [`paused since ${textAt(objectAt(session, 'paused'), 'at')}`] : []),
     ...(isLeft ? [`${activity} since ${textAt(session, 'activity_since')}`] : []),
     ...(objectsAt(session, 'earlier').length > 0 ? [cycle] : []),
-    `${isLeft ? 'open' : session['running'] === true ? 'running' : 'took'} ${clockText(numberAt(session, 'elapsed_ms'))}`,
+    `${isLeft || isPaused ? 'open' : session['running'] === true ? 'running' : 'took'} ${clockText(numberAt(session, 'elapsed_ms'))}`,
   ].filter((fact) => fact !== '');
 };
 
