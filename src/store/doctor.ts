@@ -233,7 +233,9 @@ const findingsOf = async (world: World): Promise<readonly Finding[]> => {
   for (const { key, flaw } of await world.store.rows({ thorough: true })) {
     if (flaw !== null && flaw.startsWith('damaged')) {
       findings.push({ subject: key, problem: flaw, fix: repairHint, isDamage: true });
-    } else findings.push(...(await mirrorFindings(world, key)));
+    } else if (!findings.some(({ subject, isDamage }) => subject === key && isDamage !== true))
+      // What keeps a session from being read keeps its files from being known, and is told already.
+      findings.push(...(await mirrorFindings(world, key)));
   }
   return findings;
 };
