@@ -34,7 +34,7 @@ export const status = defineVerb({
       fieldLines([
         [textAt(answer, 'session'), `${state}${reason === '' ? '' : ` (${reason})`}`],
         ['paused', pausedText(answer)],
-        ['archived', since(textAt(answer, 'archived_at'))],
+        ['archived', sinceText(textAt(answer, 'archived_at'))],
         ['position', textAt(answer, 'position')],
         ['completeness', textAt(answer, 'completeness')],
         ['activity', activityText(answer)],
@@ -57,7 +57,7 @@ export const status = defineVerb({
   },
 });
 
-const since = (at: string): string => (at === '' ? '' : `since ${at}`);
+const sinceText = (at: string): string => (at === '' ? '' : `since ${at}`);
 
 /** Who works on it, in a line. */
 const activityText = (answer: JsonObject): string => {
