@@ -74,13 +74,13 @@ test('the texts of a list are cleaned where they alone are in need of it, and st
 
 test('a list belongs to its request: other texts, or another order, are a conflict', async (t) => {
   const stint = await begun(t);
-  const recordOnce = async (more: readonly string[]) =>
+  const recordAll = async (more: readonly string[]) =>
     stint.run('record', { text: 'x', more: [...more] }, { payload: {}, requestId: 'once' });
-  assert.ok((await recordOnce(['a', 'b'])).ok);
-  const again = await recordOnce(['a', 'b']);
+  assert.ok((await recordAll(['a', 'b'])).ok);
+  const again = await recordAll(['a', 'b']);
   assert.ok(again.ok && again.value['replayed'] === true);
   for (const more of [['b', 'a'], ['a'], ['a', 'b', 'b'], ['a b']]) {
-    const other = await recordOnce(more);
+    const other = await recordAll(more);
     assert.ok(!other.ok && other.error.refusal.code === 'conflict');
   }
 });

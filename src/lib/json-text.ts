@@ -37,6 +37,8 @@ export type JsonFault =
 
 interface RepeatedKey {
   readonly what: 'repeated key';
+  /** The keys that lead to it. */
+  readonly keys: readonly (string | number)[];
   readonly offset: number;
 }
 
@@ -117,9 +119,9 @@ const repeatedKeys = (text: string): readonly RepeatedKey[] => {
   visit(text, {
     onObjectBegin: () => void open.push(new Set()),
     onObjectEnd: () => void open.pop(),
-    onObjectProperty: (key, offset) => {
+    onObjectProperty: (key, offset, _length, _line, _character, pathOf) => {
       const keys = open.at(-1);
-      if (keys?.has(key) === true) found.push({ what: 'repeated key', offset });
+      if (keys?.has(key) === true) found.push({ what: 'repeated key', offset, keys: [...pathOf(), key] });
       keys?.add(key);
     },
   });

@@ -84,8 +84,8 @@ const alternativeUp = /(?:^|[{(,|])\.\.(?:$|[}),|])/;
 const checkPath = (value: string): Result<string, string> => {
   if (/\p{Cc}/u.test(value)) return err('is no path: it holds a control character');
   const path = value.replaceAll('\\', '/');
-  if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return err('is an absolute path; it must stay in the project');
-  if (/^~(?:\/|$)/.test(path)) return err('is a path in the home folder; it must stay in the project');
+  const elsewhere = elsewhereProblem(path);
+  if (elsewhere !== undefined) return err(elsewhere);
   const parts: string[] = [];
   for (const part of path.split('/')) {
     if (part === '' || part === '.') continue;
@@ -95,5 +95,13 @@ const checkPath = (value: string): Result<string, string> => {
     if (part !== '..') parts.push(part);
     else if (parts.pop() === undefined) return err('leads out of the project (..)');
   }
-  return ok(parts.length === 0 ? '.' : parts.join('/'));
+  const inside = parts.length === 0 ? '.' : parts.join('/');
+  // What stood in front of it is gone: `./~` must not become `~`.
+  const nowElsewhere = elsewhereProblem(inside);
+  return nowElsewhere === undefined ? ok(inside) : err(nowElsewhere);
+};
+
+const elsewhereProblem = (path: string): string | undefined => {
+  if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return 'is an absolute path; it must stay in the project';
+  return /^~(?:\/|$)/.test(path) ? 'is a path in the home folder; it must stay in the project' : undefined;
 };

@@ -94,7 +94,11 @@ test('what is nearly right is offered and never taken', () => {
 });
 
 test('a name that is no path is not made one', () => {
-  const contents = { [`${folder}/../secret.json`]: template('x'), [`${folder}/sub/x.json`]: template('x') };
+  const contents = {
+    [`${folder}/../secret.json`]: template('x'),
+    [`${folder}/sub/x.json`]: template('y'),
+    [`${folder}/x.json`]: template('z'),
+  };
   for (const name of ['sub/x', 'sub/../x', '%2e%2e', 'sub\\x', '', 'index', 'CON', '__proto__'])
     assert.match(found(name, { ...contents, [`${folder}/index.json`]: indexOf() }), /^not-found/, name);
 });
@@ -136,7 +140,9 @@ test('a damaged index is told and hides no file', () => {
     const one = findTemplate('audit', files);
     assert.ok(one.ok);
     assert.deepEqual(one.value.remarks, list.remarks);
-    assert.match(found('auditor', { [path]: text }), /^not-found/);
+    const refused = found('auditor', { [path]: text });
+    assert.match(refused, /^not-found: There is no template auditor, and none at all in \.workflow\/templates\./);
+    assert.ok(refused.includes(list.remarks[0] ?? ''), 'where something is missing that the index may have named');
   }
 });
 

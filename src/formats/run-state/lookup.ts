@@ -41,7 +41,7 @@ export const findTemplate = (name: string, files: ProjectFiles): Result<FoundTem
   }
   const slug = slugOf(name);
   const { templates, unreadable, remarks } = listTemplates(files);
-  const isSlug = !name.includes('/') && nameProblem(slug) === undefined;
+  const isSlug = !/[\\/]/.test(name) && nameProblem(slug) === undefined;
   const bySlug = isSlug ? [...templates, ...unreadable].filter((one) => one.slug === slug) : [];
   const matches = bySlug.length > 0 ? bySlug : templates.filter((one) => one.template_id === name);
   const indexed = matches.filter(({ isIndexed }) => isIndexed);

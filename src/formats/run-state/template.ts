@@ -100,7 +100,7 @@ export const readTemplate = (
     return err(
       parsed.faults.map((fault) => ({
         ...placeAt(fault.what === 'shape' ? 0 : fault.offset),
-        path: '$',
+        path: jsonPath(fault.what === 'repeated key' ? fault.keys : []),
         problem: jsonProblem(fault),
       })),
     );

@@ -153,8 +153,9 @@ const nextOf = (state: RunState, { key, name }: Common): NextAction => {
   if (doubtful !== undefined)
     return {
       kind: 'settle',
-      text: `Nobody knows what ${doubtful} has done: have it done again (--rerun), or say that it is done (--done).`,
-      command: `stint resume --rerun ${doubtful} ${session}`,
+      // Whoever follows commands without looking does not have it done twice.
+      text: `Nobody knows what ${doubtful} has done: look, then say stint resume --rerun ${doubtful}, or --done ${doubtful}.`,
+      command: `stint resume ${session}`,
     };
   return { kind: 'wait', text: 'Every node that is ready is at work.', command: `stint next ${session}` };
 };

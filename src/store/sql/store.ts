@@ -68,8 +68,8 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
     mirrorDigests: async (place, path) => backend.ask(() => selectDigests(place, path)),
     settleMirror: async (record, write, wait) => {
       // One for all files of a folder, which may be that of several kinds: it is moved under the same lock.
-      const bare = record.session.slice(record.session.indexOf(':') + 1);
-      const locks = { alone: [`mirror ${record.place} ${bare}`], shared: [] };
+      const moved = record.session.slice(record.session.indexOf(':') + 1);
+      const locks = { alone: [`mirror ${record.place} ${moved}`], shared: [] };
       const settle = () => settleMirror(record, write);
       return wait ? backend.write(locks, settle) : ((await backend.writeAtOnce(locks, settle)) ?? false);
     },
