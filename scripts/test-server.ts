@@ -18,6 +18,8 @@ const usual = [
   'cases-leases',
   'reconcile',
   'kinds/lazy',
+  'archive',
+  'pausing',
   'kinds/map',
   'kinds/sheet',
 ];

@@ -18,6 +18,7 @@ import { test, type TestContext } from 'node:test';
 import { killAtEachStep } from './support/campaigns.ts';
 import { ordinary, withoutUser } from './support/permissions.ts';
 import { approval, json, name, reviewIn, session } from './support/reviews.ts';
+import { endings, runIn } from './support/runs.ts';
 import { dumpStore, eventsOf } from './support/stores.ts';
 import {
   assertAnswer,
@@ -30,6 +31,7 @@ import {
   say,
   sorted,
   storeOf,
+  type Printed,
   type TestWorld,
 } from './support/world.ts';
 
@@ -146,6 +148,41 @@ for (const [what, make] of [
     assert.deepEqual(outcome(), before);
     assert.deepEqual(listOf(world.answer('rebuild').sessions)[0].files, [], 'nothing had to be made anew');
     world.answer('reopen');
+    assert.equal(world.answer('doctor').healthy, true);
+  });
+
+const runHome = '.workflow/sessions/tidy';
+const runAway = '.workflow/sessions/archive/tidy';
+
+for (const [outcome, end] of Object.entries(endings))
+  test(`a run that has ${outcome} goes in and out of the archive: every path resolves, how it ended stays`, (context) => {
+    const world = later(runIn(context), 1);
+    end(world);
+    const stateIn = (folder: string): Printed =>
+      JSON.parse(readFileSync(world.path(folder, 'session-state.json'), 'utf8'));
+    const pathsOf = (state: Printed): readonly string[] =>
+      Object.values<Printed>(state.node_states).flatMap(({ output_path: output, snapshot_path: snapshot }) =>
+        [output, snapshot].filter((path) => typeof path === 'string'),
+      );
+    const before = treeOf(world, runHome);
+    const state = stateIn(runHome);
+    assert.equal(state.status, outcome);
+    assert.ok(pathsOf(state).length >= 2);
+    assert.equal(world.answer('archive').folder, runAway);
+    assert.equal(existsSync(world.path(runHome)), false);
+    const archived = stateIn(runAway);
+    assert.deepEqual([archived.status, archived.previous_status], ['archived', outcome]);
+    for (const path of pathsOf(archived)) assert.ok(path.startsWith(runAway) && existsSync(world.path(path)), path);
+    assert.deepEqual(Object.keys(treeOf(world, runAway)), Object.keys(before), 'nothing was set aside');
+    assert.equal(world.answer('status', 'tidy').outcome, outcome);
+    assert.equal(world.answer('doctor').healthy, true);
+    world.answer('unarchive');
+    assert.equal(existsSync(world.path(runAway)), false);
+    const { updated_at: _, ...back } = stateIn(runHome);
+    const { updated_at: __, ...first } = state;
+    assert.deepEqual(back, first);
+    assert.deepEqual(Object.keys(treeOf(world, runHome)), Object.keys(before));
+    for (const path of pathsOf(back)) assert.ok(existsSync(world.path(path)), path);
     assert.equal(world.answer('doctor').healthy, true);
   });
 
@@ -413,7 +450,7 @@ test('a folder is not moved under a session of another kind that was begun in it
 
 test('no session is named as the folder of archived ones, of whatever kind', (context) => {
   const world = createWorld(context);
-  for (const kind of ['review', 'map'])
+  for (const kind of ['review', 'map', 'run'])
     for (const given of ['archive', 'Archive'])
       assert.match(world.refusal(2, 'begin', kind, '--name', given).message, /folder in which archived sessions lie/);
   world.write('.ocr/sessions/archive/2026-01-01-old/rounds/round-1/final.md', '# Final\n');

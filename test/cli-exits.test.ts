@@ -28,9 +28,11 @@ const begun = (context: TestContext): TestWorld => reviewIn(context, 'context');
 test('2 usage: what is not known is named, with what is near', (context) => {
   const world = createWorld(context);
   const verbs = [
-    'advance, beat, begin, finish, import review, lease claim, lease release, lease renew, lease show, list, log',
-    'next, note, process beat, process bind, process end, process list, process start, process sweep',
-    'reconcile, show, start, status, timeline, complete-map, complete-round, progress, doctor, rebuild, store copy, init',
+    'advance, archive, beat, begin, complete, decide, fail, finish, import review',
+    'lease claim, lease release, lease renew, lease show, list, log, next, note, pause',
+    'process beat, process bind, process end, process list, process start, process sweep',
+    'reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, complete-map, complete-round, run',
+    'template list, template show, template validate, progress, doctor, rebuild, store copy, init',
   ].join(', ');
   assert.equal(
     refusedText(world, 2, 'bgin'),
@@ -154,7 +156,7 @@ test('4 not found: a session, kind, revision or file that is not there, with nea
   );
   assert.equal(
     refusedText(world, 4, 'begin', 'reveiw'),
-    lines('stint: There is no such kind of session.', '  legal: map, review', '  perhaps: review'),
+    lines('stint: There is no such kind of session.', '  legal: map, review, run', '  perhaps: review'),
   );
   assert.equal(
     refusedText(world, 4, 'show', '--at', '99'),

@@ -1,9 +1,10 @@
 /** Sessions that are paused, and closed ones that go on on the record. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { claim } from './support/leases.ts';
 import { approval, json, name, reviewIn, session } from './support/reviews.ts';
+import { runIn } from './support/runs.ts';
 import { assertSound, dumpStore, eventsOf } from './support/stores.ts';
 import { createWorld, later, lines, listOf, refusedText, say, type TestWorld } from './support/world.ts';
 
@@ -85,6 +86,37 @@ test('a map that is paused is not completed either', (context) => {
   world.answer('pause');
   assert.equal(world.refusal(5, 'advance', 'topology').hint, 'stint resume --session map:a');
   assert.equal(world.refusal(5, 'finish').hint, 'stint resume --session map:a');
+});
+
+test('a run that is paused hands nothing out, and takes what comes of the step that is under way', (context) => {
+  const world = runIn(context);
+  world.answer('pause');
+  const hint = 'stint resume --session run:tidy';
+  assert.equal(world.refusal(5, 'next', '--claim').hint, hint);
+  assert.equal(world.refusal(5, 'finish').hint, hint);
+  assert.deepEqual(world.answer('next').steps, []);
+  assert.equal(world.answer('complete', 'N-001', '--output', 'tidy').next_action.kind, 'resume');
+  assert.deepEqual(world.answer('next').steps, []);
+  const state = JSON.parse(readFileSync(world.path('.workflow/sessions/tidy/session-state.json'), 'utf8'));
+  assert.equal(state.status, 'paused');
+  world.answer('resume');
+  assert.deepEqual(
+    listOf(world.answer('next').steps).map(({ id }) => id),
+    ['N-002'],
+  );
+});
+
+test('it goes on where it was when it is resumed', (context) => {
+  const world = pausedIn(context, 'reviews');
+  world.answer('resume');
+  const status = world.answer('status');
+  assert.deepEqual([status.paused, status.position], [null, 'reviews (4/8), round 1']);
+  world.answer('advance', 'aggregation');
+  const events = eventsOf(world, session).slice(-3);
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['SessionPaused', 'SessionResumed', 'PhaseEntered'],
+  );
 });
 
 test('remarks, leases, processes and an abort are taken while it is paused', (context) => {

@@ -57,6 +57,28 @@ test('a session goes on from another machine, and its files are written at home 
   assert.equal(readFileSync(desk.path(meta), 'utf8'), written);
 });
 
+test('a session is put away from another machine, and its folder is moved at home, by the next verb there', (context) => {
+  const [desk, lap] = machines(context);
+  desk.answer('begin', 'review', '--name', 'shared');
+  writeFileSync(desk.path('.ocr/sessions/shared/notes.md'), 'of the desk');
+  const isIn = (...parts: readonly string[]): boolean => existsSync(desk.path('.ocr/sessions', ...parts, 'notes.md'));
+  desk.answer('finish', '--abort');
+  // What lies here under that name is nothing to it.
+  lap.write('.ocr/sessions/archive/shared/other.md', 'of the lap');
+  lap.write('.ocr/sessions/shared/other.md', 'of the lap');
+  lap.answer('archive', 'shared');
+  assert.deepEqual([isIn('shared'), isIn('archive/shared')], [true, false]);
+  assert.equal(lap.answer('doctor').healthy, true, 'what lies elsewhere is not looked at');
+  desk.refusal(6, 'doctor');
+  desk.answer('list');
+  assert.deepEqual([isIn('shared'), isIn('archive/shared')], [false, true]);
+  assert.equal(desk.answer('doctor').healthy, true);
+  lap.answer('unarchive', 'shared');
+  desk.answer('note', 'back', '--session', 'shared');
+  assert.deepEqual([isIn('shared'), isIn('archive/shared')], [true, false]);
+  assert.equal(readFileSync(lap.path('.ocr/sessions/shared/other.md'), 'utf8'), 'of the lap');
+});
+
 test('a machine looks at its own sessions where none is named, and begins beside those of others', (context) => {
   const [desk, lap] = machines(context);
   assert.equal(desk.answer('begin', 'review').session, 'review:2026-03-17-main');
