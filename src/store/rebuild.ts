@@ -79,7 +79,8 @@ export const rebuildAll = async (world: World, given: string | undefined): Promi
     const files = before
       .filter((mirror) => !isCurrent(mirror) && right.has(mirror.path))
       .map(({ record }) => record.path);
-    const misplaced = await inspectFolder(world, key);
+    // What cannot be read of a session does not say where its folder belongs.
+    const misplaced = rebuilt.ok ? await inspectFolder(world, key) : undefined;
     if (misplaced !== undefined) {
       problems.push(
         refuse('invariant-unmet', `${key}: ${misplaced.problem}.`, { hint: misplaced.fix ?? 'stint doctor' }),

@@ -258,7 +258,9 @@ test('a sign of life from far ahead keeps no step: it is interrupted, and doctor
       remark: 'its newest time 2026-03-17T12:09:00.000Z is ahead of this clock (2026-03-17T12:06:54.000Z)',
     },
   ]);
-  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, [{ id: 'c-002', attempt: 1, because: 'its clock was ahead' }]);
+  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, [
+    { id: 'c-002', attempt: 1, because: 'its clock was ahead' },
+  ]);
   assert.ok((await eventsOf(bob)).includes('StepInterrupted c-002 1 its clock was ahead'));
   assert.equal((await bob.ask('doctor')).remarks, undefined);
 });
@@ -294,7 +296,9 @@ test('a process that has ended on record has let go of its steps', async (contex
   const { id: process } = await ana.ask('process start', { kind: 'instance', session: 'x' });
   const [held] = listOf((await ana.ask('next', { claim: true }, { process: String(process) })).steps);
   await ana.ask('process end', { id: process });
-  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, [{ id: held?.id, attempt: 1, because: 'gone' }]);
+  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, [
+    { id: held?.id, attempt: 1, because: 'gone' },
+  ]);
 });
 
 test('the token of a step is enough for its step, whoever holds the session; for the next one it takes the lease', async (context) => {
