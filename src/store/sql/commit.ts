@@ -5,15 +5,16 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { absentSession, appendEvents, isOpened, type OpenedSession, type Session } from '../../kernel/session.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { sessionToStored, type StoredSession } from '../rows.ts';
+import { sessionToStored } from '../rows.ts';
 import type { Transaction } from './backend.ts';
 import { insertEvents, selectEvent } from './events.ts';
 import { changeRenewal } from './leases.ts';
-import { kindOf, loadCommon, loadSession, withProcesses, withRenewals } from './load.ts';
+import { kindOf, loadCommon, loadSession, withProcesses, withRenewals, type Loaded } from './load.ts';
 import { recordMirrors } from './mirrors.ts';
 import { beatProcess, recordProcesses } from './processes.ts';
 import { insertRequest, selectRequest } from './requests.ts';
 import { selectRows, upsertSession } from './sessions.ts';
+import { keepSnapshot } from './snapshots.ts';
 import type { Work } from './work.ts';
 
 /** One commit, as it is done while nobody else writes these sessions: recheck, load, decide, fold, write. */
@@ -32,11 +33,11 @@ export function* commit<Answer extends JsonObject>(
   }
 
   const before = new Map<string, Session>();
-  const storedByKey = new Map<string, StoredSession>();
+  const loadedByKey = new Map<string, Loaded>();
   for (const key of new Set(request.keys.toSorted())) {
     const kind = kindOf(kinds, key);
     const loaded = yield* request.journalOnly ? loadCommon(kind, key) : loadSession(kind, key);
-    if (loaded !== undefined) storedByKey.set(key, loaded.stored);
+    if (loaded !== undefined) loadedByKey.set(key, loaded);
     const session = loaded?.session ?? absentSession(kind, key);
     const renewed = yield* withRenewals(session, request.steps === true);
     before.set(key, request.processes === undefined ? renewed : yield* withProcesses(renewed, request.processes));
@@ -48,7 +49,7 @@ export function* commit<Answer extends JsonObject>(
   if (!decided.ok) {
     const { record = [] } = decided.error;
     if (record.length === 0) return leave(decided);
-    const appended = yield* writeRecord(before, storedByKey, request, record);
+    const appended = yield* writeRecord(before, loadedByKey, request, record);
     return { commit: !request.dryRun, value: decided, appended };
   }
 
@@ -65,7 +66,7 @@ export function* commit<Answer extends JsonObject>(
     if (!isOpened(moved)) throw new Error(`${key} was not opened by its first event`);
     after.set(key, moved);
     appended.set(key, moved.common.seq);
-    yield* writeSession(session, moved, storedByKey.get(key), stored);
+    yield* writeSession(session, moved, loadedByKey.get(key), stored);
   }
   const beside = request.beside?.(after) ?? [];
   for (const one of beside) {
@@ -97,7 +98,7 @@ const refuseRevision = (
 /** Puts on record what was refused: the state stays what it is, and the request may come again. */
 function* writeRecord(
   before: ReadonlyMap<string, Session>,
-  storedByKey: ReadonlyMap<string, StoredSession>,
+  loadedByKey: ReadonlyMap<string, Loaded>,
   { keys, origin }: CommitRequest<JsonObject>,
   record: readonly DecidedEvent[],
 ): Work<ReadonlyMap<string, number>> {
@@ -107,23 +108,25 @@ function* writeRecord(
   if (record.some(({ type }) => isLifecycle(type))) throw new Error(`${key}: a refusal may only append remarks`);
   const { session: moved, events } = appendEvents(session, record, origin);
   if (!isOpened(moved)) throw new Error(`${key} was not opened by its first event`);
-  yield* writeSession(session, moved, storedByKey.get(key), events);
+  yield* writeSession(session, moved, loadedByKey.get(key), events);
   return new Map([[key, moved.common.seq]]);
 }
 
 function* writeSession(
   before: Session,
   after: OpenedSession,
-  stored: StoredSession | undefined,
+  loaded: Loaded | undefined,
   events: readonly StoredEvent[],
 ): Work<void> {
   const texts = events.map((event) => ({ event, data: JSON.stringify(event.data) }));
   const moving = texts.filter(({ event }) => isLifecycle(event.type));
-  const added = moving.length === 0 ? undefined : moving.reduce((total, { data }) => total + data.length, 0);
-  yield* upsertSession(sessionToStored(after, stored, added), stored);
+  const unmoved = moving.length === 0 ? loaded?.stored : undefined;
+  yield* upsertSession(sessionToStored(after, unmoved), loaded?.stored);
   yield* insertEvents(texts);
   yield* recordProcesses(after, events);
   if (moving.length === 0) return;
+  const { snapshot, tail } = loaded?.weight ?? { snapshot: 0, tail: 0 };
+  yield* keepSnapshot(after, { snapshot, tail: moving.reduce((total, { data }) => total + data.length, tail) });
   const newBySeq = new Map(events.map((event) => [event.seq, event]));
   yield* recordMirrors(before, after, function* eventAt(seq) {
     return newBySeq.get(seq) ?? (yield* selectEvent(after.key, seq));

@@ -58,14 +58,18 @@ export const brokenChain = (key: string, seq: number, problem: string): StoreFai
 /** How many events are read at a time: a log may be longer than memory is large. */
 const pageOfEvents = 1000;
 
-/** Does something with each event of a session, in order. */
-export function* eachEvent(key: string, query: EventQuery, take: (event: StoredEvent) => void): Work<void> {
+/** Does something with each event of a session, in order, and with the size of its data. */
+export function* eachEvent(
+  key: string,
+  query: EventQuery,
+  take: (event: StoredEvent, size: number) => void,
+): Work<void> {
   for (let after = query.after ?? 0; ;) {
     const { sql, values } = statementOf(key, { ...query, after }, columns, pageOfEvents);
     const rows = yield* all(sql, ...values);
     for (const row of rows) {
       const event = rowToEvent(row);
-      take(event);
+      take(event, text(row, 'data').length);
       after = event.seq;
     }
     if (rows.length < pageOfEvents) return;
