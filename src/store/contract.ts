@@ -307,6 +307,45 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     assert.deepEqual(await store.rebuild('tally:a'), ok(false));
   });
 
+  promise('what was thrown away, rehearsed or refused is never gone on from', async (store) => {
+    await openTally(store, 'a');
+    await add(store, 'a', 1);
+    const before = await store.load('tally:a');
+    const commitWith = async (more: Partial<CommitRequest<JsonObject>>) =>
+      store.commit({ ...request('a', () => decided('a', [added(10)])), ...more });
+    await assert.rejects(async () =>
+      commitWith({
+        answer: () => {
+          throw new Error('a defect, after everything was written');
+        },
+      }),
+    );
+    assert.ok((await commitWith({ dryRun: true })).ok);
+    assert.equal((await commitWith({ expectRevision: 9 })).ok, false);
+    assert.deepEqual((await store.load('tally:a'))?.common, before?.common);
+    assert.equal(sumOf(await store.load('tally:a')), 1);
+    await add(store, 'a', 2);
+    assert.equal(sumOf(await store.load('tally:a')), 3);
+    await store.rebuild('tally:a');
+    await add(store, 'a', 4);
+    assert.equal(sumOf(await store.load('tally:a')), 7);
+    assert.equal((await store.load('tally:a'))?.processes.size, 0);
+    assert.deepEqual(await store.verify(), []);
+  });
+
+  promise('many sessions are gone on with in turns, each from where it stood', async (store) => {
+    const names = Array.from({ length: 12 }, (_, index) => `n${index}`);
+    for (const one of names) await openTally(store, one);
+    for (let amount = 1; amount <= 3; amount += 1) {
+      for (const one of names) {
+        await add(store, one, amount);
+        await commit(store, one, [{ type: 'Noted', v: 1, data: { text: 'x' } }]);
+      }
+    }
+    for (const one of names) assert.equal(sumOf(await store.load(`tally:${one}`)), 6, one);
+    assert.deepEqual(await store.verify(), []);
+  });
+
   promise('mirrors are recorded with the commit, settled once, and only the newest', async (store) => {
     await openTally(store, 'a');
     assert.deepEqual(await store.mirrors(['tally:a']), []);

@@ -57,7 +57,7 @@ export function* adoptEvents(
     );
   if (!isOpened(session)) return leave(refuse('not-found', `${key} has no events.`));
   if (fresh.length > 0) {
-    yield* upsertSession(sessionToStored(session, moves.length === 0 ? loaded?.stored : undefined), loaded?.stored);
+    yield* upsertSession(sessionToStored(session), loaded?.stored);
     const { snapshot, tail } = loaded?.weight ?? { snapshot: 0, tail: 0 };
     if (moves.length > 0) yield* keepSnapshot(session, { snapshot, tail: tail + size });
     yield* insertEvents(fresh.map((event) => ({ event, data: JSON.stringify(event.data) })));

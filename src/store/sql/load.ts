@@ -21,6 +21,7 @@ import {
   type StoredSession,
   type Weight,
 } from '../rows.ts';
+import type { Cache, Folded } from './cache.ts';
 import { brokenChain, eachEvent } from './events.ts';
 import { selectRenewals } from './leases.ts';
 import { selectProcesses } from './processes.ts';
@@ -49,18 +50,29 @@ export interface Loaded {
 }
 
 /** A session with its row: from its projections where they are intact, else replayed from its events. */
-export function* loadSession(kind: Kind, key: string, until?: number): Work<Loaded | undefined> {
+export function* loadSession(
+  kind: Kind,
+  key: string,
+  { until, cache }: { readonly until?: number | undefined; readonly cache?: Cache } = {},
+): Work<Loaded | undefined> {
   const stored = yield* selectSession(key);
   if (stored === undefined) return undefined;
-  const folded = until === undefined && isIntact(stored, kind) ? yield* foldTail(kind, stored) : undefined;
-  if (folded !== undefined) return folded;
+  if (until === undefined && isIntact(stored, kind)) {
+    const known = cache?.find(stored, kind);
+    if (known !== undefined) return known;
+    const folded = yield* foldTail(kind, stored);
+    if (folded !== undefined) {
+      cache?.keep(folded);
+      return folded;
+    }
+  }
   const replayed = yield* replay(kind, key, { until });
   if (replayed === undefined || (until !== undefined && replayed.session.common.seq !== until)) return undefined;
   return { session: replayed.session, stored, weight: { snapshot: 0, tail: replayed.size } };
 }
 
 /** A session from its intact row, its snapshot and the events behind it; undefined where they do not lead to its view. */
-function* foldTail(kind: Kind, stored: StoredSession): Work<Loaded | undefined> {
+function* foldTail(kind: Kind, stored: StoredSession): Work<Folded | undefined> {
   const { key } = stored;
   const { session: base, after, weight } = storedToSession(stored, yield* selectSnapshot(key), kind);
   let session = base;
@@ -122,7 +134,7 @@ export function* readSession(kinds: Kinds, key: string, until?: number): Work<Re
     if (isIntact(stored, kind))
       return storedToRead(stored, yield* locate(key, unreadableOf(kind, parseCommon(stored))));
   }
-  const loaded = yield* loadSession(kindOf(kinds, key), key, until);
+  const loaded = yield* loadSession(kindOf(kinds, key), key, { until });
   return loaded === undefined ? undefined : sessionToRead(loaded.session);
 }
 

@@ -4,6 +4,7 @@ import type { Refusal } from '../../kernel/refusal.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, type Result } from '../../lib/result.ts';
 import type { Backend, Locks } from './backend.ts';
+import { createCache, type Folded } from './cache.ts';
 import { commit } from './commit.ts';
 import { selectOrphans, selectProved, wasAppended } from './events.ts';
 import { countRefusal, selectRefusals, selectRenewals } from './leases.ts';
@@ -18,6 +19,7 @@ import type { Work } from './work.ts';
 /** The store that lies in a database: the same work on every backend. */
 export const createStore = (backend: Backend, kinds: Kinds): Store => {
   const { name, readOnly } = backend;
+  const cache = createCache();
   const remake = (key: string): Work<SessionRow> => remakeRow(kinds, name, key);
 
   return {
@@ -27,14 +29,19 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
     },
     readOnly,
     recall: async (id) => backend.ask(() => selectRequest(id)),
-    commit: async (request) =>
-      backend.write(
+    commit: async (request) => {
+      let folded: readonly Folded[] = [];
+      const outcome = await backend.write(
         {
           // What a guard is about may be any session: nobody else writes meanwhile.
           alone: [...(request.guards.length > 0 ? [everything] : []), ...new Set(request.keys.toSorted())],
           shared: request.guards.length > 0 ? [] : [everything],
         },
-        () => commit(kinds, remake, request),
+        function* carryOut() {
+          const made = yield* commit(kinds, remake, cache, request);
+          folded = made.commit ? (made.folded ?? []) : [];
+          return made;
+        },
         {
           isRepeatable: request.request.given,
           wasDone: (made) =>
@@ -43,12 +50,15 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
               ? wasAnswered(request.request.id, made.value)
               : wasAppended(made.appended, request.request.id),
         },
-      ),
+      );
+      for (const one of folded) cache.keep(one);
+      return outcome;
+    },
     rows: async (filter) => backend.ask(() => selectRows(filter, remake)),
     read: async (key, until) => backend.snapshot(() => readSession(kinds, key, until)),
     load: async (key, until) =>
       backend.snapshot(function* load() {
-        return (yield* loadSession(kindOf(kinds, key), key, until))?.session;
+        return (yield* loadSession(kindOf(kinds, key), key, { until, cache }))?.session;
       }),
     events: async (key, query) => backend.ask(() => selectProved(key, query)),
     event: async (key, seq) =>
