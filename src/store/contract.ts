@@ -6,7 +6,7 @@ import { positionOf, type Position } from '../kernel/cursor.ts';
 import { findBrokenLink, type NewEvent, type StoredEvent } from '../kernel/event.ts';
 import { defineKind, type Kind } from '../kernel/kind.ts';
 import { claimFromData, type Renewal } from '../kernel/lease.ts';
-import type { CommitRequest, Store } from '../kernel/ports.ts';
+import type { CommitRequest, MirrorFile, MirrorRecord, Store } from '../kernel/ports.ts';
 import { processOf } from '../kernel/process.ts';
 import { refuse } from '../kernel/refusal.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
@@ -354,13 +354,62 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     assert.ok(first !== undefined);
     assert.deepEqual([first.path, first.source, first.stamp], ['tallies/a/sum.txt', 2, null]);
     await add(store, 'a', 8);
-    assert.equal(await store.settleMirror(first, () => 'never', true), false);
+    assert.equal(await store.settleMirror(first, untouched, true), false);
     const [second] = await store.mirrors(['tally:a']);
     assert.ok(second !== undefined && second.source === 3);
-    assert.equal(await store.settleMirror(second, () => 'stamp', false), true);
+    assert.equal(
+      await store.settleMirror(
+        second,
+        { ...untouched, stamp: () => null, digest: () => null, write: () => 'stamp' },
+        false,
+      ),
+      true,
+    );
     assert.deepEqual(await store.mirrors([]), []);
     assert.equal((await store.mirrors(['tally:a']))[0]?.stamp, 'stamp');
-    assert.deepEqual(await store.mirrorDigests('here', 'tallies/a/sum.txt'), [second.digest, first.digest]);
+    for (const [digest, expected] of [
+      [first.digest, true],
+      [second.digest, true],
+      ['f'.repeat(64), false],
+    ] as const)
+      assert.equal(await store.wasMirror('here', 'tallies/a/sum.txt', digest), expected);
+    assert.equal(await store.wasMirror('here', 'tallies/b/sum.txt', first.digest), false);
+  });
+
+  promise('what is found in the place of a mirror is known by its stamp, else by its digest', async (store) => {
+    await openTally(store, 'a');
+    const told: unknown[] = [];
+    let before: MirrorRecord | undefined;
+    const settle = async (stamp: string | null, digest: (() => string | null) | undefined, after: string) => {
+      await add(store, 'a', told.length);
+      const [record] = await store.mirrors([]);
+      assert.ok(record !== undefined);
+      const file: MirrorFile = {
+        stamp: () => stamp,
+        digest: digest ?? untouched.digest,
+        write: (found, wasMade) => {
+          told.push([found === before?.digest ? 'before' : found, wasMade]);
+          return after;
+        },
+      };
+      assert.equal(await store.settleMirror(record, file, true), true);
+      assert.equal((await store.mirrors(['tally:a']))[0]?.stamp, after);
+      before = record;
+    };
+    await settle(null, () => null, 's1');
+    // It looks as it was left: it is not read.
+    await settle('s1', undefined, 's2');
+    // It looks as it was left once, which proves nothing any more.
+    await settle('s1', () => 'x', 's3');
+    await settle('t', () => before?.digest ?? null, 's4');
+    await settle('s4', undefined, 's5');
+    assert.deepEqual(told, [
+      [null, false],
+      ['before', true],
+      ['x', false],
+      ['before', true],
+      ['before', true],
+    ]);
   });
 
   promise(
@@ -781,6 +830,13 @@ export const testStore = ({ name, open }: StoreFixture): void => {
       assert.equal(read.length, total);
     },
   );
+};
+
+/** A file that nobody is to look at. */
+const untouched: MirrorFile = {
+  stamp: () => assert.fail('it was looked at'),
+  digest: () => assert.fail('it was read'),
+  write: () => assert.fail('it was written'),
 };
 
 /** Before the first event. */

@@ -9,7 +9,7 @@ import { commit } from './commit.ts';
 import { selectOrphans, selectProved, wasAppended } from './events.ts';
 import { countRefusal, selectRefusals, selectRenewals } from './leases.ts';
 import { kindOf, loadCommon, loadSession, readSession, remakeRow } from './load.ts';
-import { selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
+import { selectMirrors, settleMirror, wasMirror } from './mirrors.ts';
 import { selectProcesses } from './processes.ts';
 import { rebuildSession } from './rebuild.ts';
 import { selectRequest } from './requests.ts';
@@ -75,10 +75,10 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
       return backend.snapshot(() => readOn(stretches, enough));
     },
     mirrors: async (sessions) => backend.ask(() => selectMirrors(sessions)),
-    mirrorDigests: async (place, path) => backend.ask(() => selectDigests(place, path)),
-    settleMirror: async (record, write, wait) => {
+    wasMirror: async (place, path, digest) => backend.ask(() => wasMirror(place, path, digest)),
+    settleMirror: async (record, file, wait) => {
       const locks = { alone: [`mirror ${record.place} ${record.path}`], shared: [] };
-      const settle = () => settleMirror(record, write);
+      const settle = () => settleMirror(record, file);
       return wait ? backend.write(locks, settle) : ((await backend.writeAtOnce(locks, settle)) ?? false);
     },
     rebuild: async (key) => {
