@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSyn
 import { basename, dirname, join } from 'node:path';
 import { folderMarkOf, folderOf, type Kinds } from '../kernel/kind.ts';
 import { loadKind, whenLoaded } from '../kernel/kinds.ts';
-import type { MirrorRecord, Places, SessionRow, Store } from '../kernel/ports.ts';
+import type { MirrorFile, MirrorRecord, Places, SessionRow, Store } from '../kernel/ports.ts';
 import { createFileAtomic, errnoCode, makeFolders, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { lyingAt, moveFolder, placeOfFolder } from '../lib/move-folder.ts';
@@ -74,11 +74,14 @@ export const inspectMirrors = async (world: MirrorWorld, session: string): Promi
     if (!isBelow(record, ground)) continue;
     const path = pathOf(world, record, ground);
     const found = path === undefined ? undefined : digestOf(path);
-    const history = await historyOf(world, record, ground);
+    const wasMade =
+      typeof found === 'string' &&
+      ((await world.store.wasMirror(record.place, record.path, found)) ||
+        (await wasMadeBeyond(world, record, ground, found)));
     states.push({
       record,
       path: path ?? record.path,
-      state: found === undefined ? 'unreadable' : stateOf(record.digest, found, history),
+      state: found === undefined ? 'unreadable' : stateOf(record.digest, found, wasMade),
     });
   }
   return states;
@@ -113,8 +116,8 @@ export const inspectFolder = async (
   };
 };
 
-const stateOf = (wanted: string, found: string | null, history: readonly string[]): MirrorState['state'] => {
-  const action = planMirror(wanted, found, history);
+const stateOf = (wanted: string, found: string | null, wasMade: boolean): MirrorState['state'] => {
+  const action = planMirror(wanted, found, wasMade);
   if (action === 'keep') return 'current';
   if (action === 'set-aside') return 'drifted';
   return found === null ? 'missing' : 'stale';
@@ -129,38 +132,51 @@ const syncMirror = async (world: MirrorWorld, record: MirrorRecord, wait: boolea
   if (record.stamp !== null && record.stamp === stampOf(path)) return [];
 
   const content = await contentOf(world, record);
-  const history = await historyOf(world, record, ground);
+  // Who has made a newer version writes that one; until somebody has, it is among those that were not written yet.
+  if (content === undefined) return [];
+  // A file that was moved with its folder has its earlier versions at the other place.
+  const seen = content.wasMoved ? digestOf(path) : null;
+  const wasBeyond = typeof seen === 'string' && (await wasMadeBeyond(world, record, ground, seen));
   const warnings: string[] = [];
-  await world.store.settleMirror(
-    record,
-    () => {
-      // Somebody else may have moved it since: what is written here now would stand in the way when it comes back.
-      if (ground?.there !== undefined && lyingAt(ground.there) === 'nothing')
-        throw new Error('its folder is not there');
+  const file: MirrorFile = {
+    stamp: () => (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true ? stampOf(path) : null),
+    digest: () => {
       const found = digestOf(path);
       if (found === undefined) throw new Error('it is no regular file');
-      const action = planMirror(record.digest, found, history);
+      return found;
+    },
+    write: (found, wasMade) => {
+      // Somebody else may have moved the folder since: what is written here now would stand in the way when it comes back.
+      if (ground?.there !== undefined && lyingAt(ground.there) === 'nothing') return record.stamp;
+      const action = planMirror(record.digest, found, wasMade || (wasBeyond && found === seen));
       if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found));
       if (action !== 'keep') {
         removeStaleTemps(dirname(path));
-        writeFileAtomic(path, content);
+        writeFileAtomic(path, content.text);
       }
       return stampOf(path);
     },
-    wait,
-  );
+  };
+  await world.store.settleMirror(record, file, wait);
   return warnings;
 };
 
-/** The content of a mirror's newest version, made from its event. */
-const contentOf = async ({ store }: MirrorWorld, record: MirrorRecord): Promise<string> => {
+/**
+ * The content of a version of a mirror, made from its event, and whether its folder was ever moved; undefined where the session
+ * has moved on to another version.
+ */
+const contentOf = async (
+  { store }: MirrorWorld,
+  record: MirrorRecord,
+): Promise<{ readonly text: string; readonly wasMoved: boolean } | undefined> => {
   const session = await store.load(record.session);
-  const mirror = session?.folded
-    .mirrors(session.common)
-    .find((one) => one.path === record.path && one.source === record.source);
+  const mirror = session?.folded.mirrors(session.common).find((one) => one.path === record.path);
+  // Or it lies elsewhere now, as one in the archive does, and no longer has a file of that name.
+  const isNamed = session === undefined || session.unreadable !== undefined || mirror !== undefined;
+  if (!isNamed || (mirror !== undefined && mirror.source > record.source)) return undefined;
   const event = await store.event(record.session, record.source);
-  if (mirror === undefined || event === undefined) throw new Error(`event ${record.source} is not there`);
-  return mirror.render(event);
+  if (mirror?.source !== record.source || event === undefined) throw new Error(`event ${record.source} is not there`);
+  return { text: mirror.render(event), wasMoved: (session?.common.folderSeq ?? 0) > 0 };
 };
 
 /** Whether a mirror lies in a checkout of this machine: those of others are written there. */
@@ -194,17 +210,14 @@ const pathOf = (
   ground: Ground | undefined,
 ): string | undefined => confine(places.homeOf({ place, branch: ground?.row.branch ?? null }).root, path);
 
-/** The digests of every version of a mirror, also of those that were made where its folder lay before. */
-const historyOf = async (
+/** Whether a version of a mirror was made where its folder lies when that is not where it is now. */
+const wasMadeBeyond = async (
   { store }: MirrorWorld,
   { place, path }: MirrorRecord,
   ground: Ground | undefined,
-): Promise<readonly string[]> => [
-  ...(await store.mirrorDigests(place, path)),
-  ...(ground === undefined
-    ? []
-    : await store.mirrorDigests(place, `${ground.other}${path.slice(ground.folder.length)}`)),
-];
+  digest: string,
+): Promise<boolean> =>
+  ground !== undefined && store.wasMirror(place, `${ground.other}${path.slice(ground.folder.length)}`, digest);
 
 /**
  * Brings the session's own folder to its place: makes it, or moves it with all that it holds into the archive or out of it,
@@ -239,15 +252,16 @@ const settleFolder = async (
   }
   if (!isFree && lyingAt(there) === 'nothing' && lyingAt(beyond) === 'something')
     throw new Error(`${other} is that of another session too`);
-  return store.settleMirror(
-    mark,
-    () => {
+  const mover: MirrorFile = {
+    stamp: () => null,
+    digest: () => null,
+    write: () => {
       if (isFree) moveFolder(beyond, there);
       else if (lyingAt(there) === 'nothing') makeFolder(there);
       return 'in its place';
     },
-    wait,
-  );
+  };
+  return store.settleMirror(mark, mover, wait);
 };
 
 /** Whether a session of another kind, which may share the folder, has it at the other place. */
