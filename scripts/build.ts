@@ -86,9 +86,12 @@ const parenthesizeFunctions = (code: string, isCalled: (start: number, end: numb
   const declarations: string[] = [];
   const statements: string[] = [];
   for (const statement of program.body) {
-    if (statement.type === 'FunctionDeclaration' && isCalled(statement.start, statement.end))
-      declarations.push(`var ${statement.id?.name}=(${withEdits(statement)});`);
-    else statements.push(withEdits(statement));
+    const { start, end } = statement;
+    if (statement.type === 'FunctionDeclaration' && statement.id !== null && isCalled(start, end)) {
+      const { id, generator, async } = statement;
+      const head = `${async ? 'async ' : ''}function${generator ? '*' : ''}`;
+      declarations.push(`var ${id.name}=(${head}${withEdits({ start: id.end, end })});`);
+    } else statements.push(withEdits({ start, end }));
   }
   return [...declarations, ...statements].join('');
 };
@@ -186,6 +189,7 @@ const { output } = await bundle.write({
   dir: fresh,
   format: 'cjs',
   minify: true,
+  comments: false,
   banner: (chunk) => (chunk.isEntry ? '#!/usr/bin/env node' : ''),
   entryFileNames: '[name].cjs',
   chunkFileNames: 'command/[name].cjs',
