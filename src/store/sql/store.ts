@@ -6,7 +6,7 @@ import { err, type Result } from '../../lib/result.ts';
 import type { Backend, Locks } from './backend.ts';
 import { commit } from './commit.ts';
 import { selectOrphans, selectProved, wasAppended } from './events.ts';
-import { countRefusal, selectRefusals, selectRenewals } from './leases.ts';
+import { selectRenewals } from './leases.ts';
 import { kindOf, loadCommon, loadSession, readSession, remakeRow } from './load.ts';
 import { selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
 import { selectProcesses } from './processes.ts';
@@ -87,6 +87,7 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
     processes: async (filter) => backend.ask(() => selectProcesses(filter)),
     renewals: async (key) => backend.ask(() => selectRenewals(key)),
     countRefusal: async (key, at) => {
+      const { countRefusal } = await import('./refusals.ts');
       try {
         await backend.write(onlyThis(key), function* count() {
           const token = (yield* loadCommon(kindOf(kinds, key), key))?.session.common.token ?? 0;
@@ -98,11 +99,13 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
         if (!(error instanceof StoreFailure)) throw error;
       }
     },
-    refusals: async (key) =>
-      backend.snapshot(function* refusals() {
+    refusals: async (key) => {
+      const { selectRefusals } = await import('./refusals.ts');
+      return backend.snapshot(function* refusals() {
         const token = (yield* loadCommon(kindOf(kinds, key), key))?.session.common.token ?? 0;
         return yield* selectRefusals(key, token);
-      }),
+      });
+    },
     adopt: async (key, events, beside) => {
       const { adoptEvents } = await import('./adopt.ts');
       return backend.write(onlyThis(key), () => adoptEvents(kindOf(kinds, key), key, events, beside));
