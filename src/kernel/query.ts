@@ -61,26 +61,6 @@ export const heldBy = (
   return lease?.state === 'active' ? lease.holder : null;
 };
 
-/** The columns of a session as lists show them. */
-export const rowToJson = (row: SessionRow, { activity, since }: Activity, holder: string | null) => ({
-  session: row.key,
-  session_id: row.name,
-  kind: row.kind,
-  status: row.status,
-  outcome: row.outcome,
-  position: row.position,
-  branch: row.branch,
-  worktree: row.worktree,
-  started_at: row.startedAt,
-  updated_at: row.updatedAt,
-  closed_at: row.closedAt,
-  revision: row.revision,
-  activity,
-  activity_since: since,
-  held_by: holder,
-  ...(row.flaw === null ? {} : { flaw: row.flaw }),
-});
-
 /** What a reading verb overlays a stored view with. */
 export interface QueryWorld {
   readonly places: Places;

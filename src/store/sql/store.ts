@@ -5,7 +5,7 @@ import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, type Result } from '../../lib/result.ts';
 import type { Backend, Locks } from './backend.ts';
 import { commit } from './commit.ts';
-import { selectOrphans, selectProved, wasAppended } from './events.ts';
+import { selectProved, wasAppended } from './events.ts';
 import { selectRenewals } from './leases.ts';
 import { kindOf, loadCommon, loadSession, readSession, remakeRow } from './load.ts';
 import { selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
@@ -79,7 +79,10 @@ export const createStore = (backend: Backend, kinds: Kinds): Store => {
         throw error;
       }
     },
-    orphans: async () => backend.ask(() => selectOrphans()),
+    orphans: async () => {
+      const { selectOrphans } = await import('./verify.ts');
+      return backend.ask(() => selectOrphans());
+    },
     verify: async () => {
       const { verifyStore } = await import('./verify.ts');
       return backend.snapshot(() => verifyStore(backend, kinds));
