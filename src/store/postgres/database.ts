@@ -12,6 +12,8 @@ import { asFailure, codeOf, isConnectionLost, isPassing } from './failures.ts';
 export interface Database {
   /** Reads whose statements need not see one state: each is a transaction of its own, without a word before or after it. */
   readonly ask: <Value>(work: () => Work<Value>) => Promise<Value>;
+  /** One statement without values, in one message with what is said at the begin of a transaction; it tells the time as `now`. */
+  readonly look: (sql: string) => Promise<readonly Row[]>;
   /** Reads that see one state. */
   readonly snapshot: <Value>(work: () => Work<Value>) => Promise<Value>;
   readonly write: <Value>(locks: Locks, work: () => Work<Transaction<Value>>, doubt?: Doubt<Value>) => Promise<Value>;
@@ -85,19 +87,25 @@ export const openDatabase = async (
   const ask = async (client: PoolClient, text: string, wait: number, values?: unknown[]): Promise<unknown> =>
     heard(queryWithin(wait, client, text, values));
 
-  /** Begins a transaction under its locks, in one message, and looks at the clock with it. */
-  const begin = async (client: PoolClient, mode: string, locks: string, left: number): Promise<void> => {
+  /**
+   * Sends one message: what is said at the begin of a transaction, and what that is for. Its last statement tells the time.
+   * That a lock is held by others is for the server to say.
+   */
+  const say = async (
+    client: PoolClient,
+    left: number,
+    message: { readonly before: string; readonly after: string; readonly isWaiting: boolean },
+  ): Promise<readonly Row[]> => {
+    const { before, after, isWaiting } = message;
     const asked = Date.now();
-    const results = await ask(
-      client,
-      `BEGIN ISOLATION LEVEL ${mode}; ${settings(schema, patience, left)}; ${locks}SELECT clock_timestamp() AS now`,
-      // That a lock is held by others is for the server to say.
-      locks === '' ? patience / 2 : left + patience / 4,
-    );
+    const wait = isWaiting ? left + patience / 4 : patience / 2;
+    const results = await ask(client, `${before}${settings(schema, patience, left)}; ${after}`, wait);
     const answered = Date.now();
-    const now = rowsOf(Array.isArray(results) ? results.at(-1) : results)[0]?.['now'];
+    const rows = rowsOf(Array.isArray(results) ? results.at(-1) : results);
+    const now = rows[0]?.['now'];
     // Where nobody was waited for, the time is that of the middle of the way there and back.
-    if (now instanceof Date) ahead = now.getTime() - (locks === '' ? (asked + answered) / 2 : answered);
+    if (now instanceof Date) ahead = now.getTime() - (isWaiting ? answered : (asked + answered) / 2);
+    return rows;
   };
 
   /** One try. A connection whose transaction did not end as it should is not used again. */
@@ -111,7 +119,11 @@ export const openDatabase = async (
     const client = await heard(pool.connect());
     let isClean = false;
     try {
-      await begin(client, mode, locks, left);
+      await say(client, left, {
+        before: `BEGIN ISOLATION LEVEL ${mode}; `,
+        after: `${locks}SELECT clock_timestamp() AS now`,
+        isWaiting: locks !== '',
+      });
       const made = await body(client);
       if (made.commit) {
         commits.begins(made);
@@ -126,6 +138,22 @@ export const openDatabase = async (
       return made.value;
     } catch (error) {
       isClean = !isConnectionLost(causeOf(error)) && (await rollBack(client, patience / 2));
+      throw error;
+    } finally {
+      client.release(!isClean);
+    }
+  };
+
+  /** One try of what needs no transaction around it. */
+  const apart = async <Value>(body: (client: PoolClient) => Promise<Value>): Promise<Value> => {
+    const client = await heard(pool.connect());
+    let isClean = false;
+    try {
+      const value = await body(client);
+      isClean = true;
+      return value;
+    } catch (error) {
+      isClean = !isConnectionLost(causeOf(error));
       throw error;
     } finally {
       client.release(!isClean);
@@ -158,18 +186,18 @@ export const openDatabase = async (
     isInDoubt: () => boolean = () => false,
     isRepeatable = true,
   ): Promise<Value> => {
-    let deadline = performance.now() + patience;
+    let deadline = clock() + patience;
     let wasInDoubt = false;
     for (let tries = 0; ; tries += 1) {
       try {
-        return await action(Math.max(1, deadline - performance.now()));
+        return await action(Math.max(1, deadline - clock()));
       } catch (error) {
         if (!(error instanceof StoreFailure)) throw error;
         if (isInDoubt() && !wasInDoubt) {
           wasInDoubt = true;
-          deadline = Math.max(deadline, performance.now() + patience / 2);
+          deadline = Math.max(deadline, clock() + patience / 2);
         }
-        if (!isPassing(error.cause) || performance.now() > deadline)
+        if (!isPassing(error.cause) || clock() > deadline)
           throw isInDoubt() ? new StoreFailure(refuseDoubtful(shown, isRepeatable), error.cause) : error;
         await pause(Math.random() * Math.min(1000, 10 * 2 ** tries));
       }
@@ -177,21 +205,11 @@ export const openDatabase = async (
   };
 
   return {
-    ask: async (work) =>
-      patiently(async () => {
-        const client = await heard(pool.connect());
-        let isClean = false;
-        try {
-          const value = await perform(client, work());
-          isClean = true;
-          return value;
-        } catch (error) {
-          isClean = !isConnectionLost(causeOf(error));
-          throw error;
-        } finally {
-          client.release(!isClean);
-        }
-      }),
+    ask: async (work) => patiently(async () => apart(async (client) => perform(client, work()))),
+    look: async (sql) =>
+      patiently(async (left) =>
+        apart(async (client) => say(client, left, { before: '', after: translate(sql), isWaiting: false })),
+      ),
     snapshot: async (work) =>
       patiently(async (left) =>
         attempt('REPEATABLE READ READ ONLY', '', left, async (client) => ({
@@ -255,6 +273,9 @@ const queryWithin = async (wait: number, client: PoolClient, text: string, value
   };
   return client.query(query);
 };
+
+/** Milliseconds on a clock that is never set. Loading the one of `performance` would cost a verb as much as an answer does. */
+const clock = (): number => process.uptime() * 1000;
 
 const notedByNobody = { begins: () => {}, ends: () => {} };
 
