@@ -90,10 +90,10 @@ const parenthesizeFunctions = (code: string, isCalled: (start: number, end: numb
     if (statement.type === 'FunctionDeclaration' && statement.id !== null && isCalled(start, end)) {
       const { id, generator, async } = statement;
       const head = `${async ? 'async ' : ''}function${generator ? '*' : ''}`;
-      declarations.push(`var ${id.name}=(${head}${withEdits({ start: id.end, end })});`);
+      declarations.push(`${id.name}=(${head}${withEdits({ start: id.end, end })})`);
     } else statements.push(withEdits({ start, end }));
   }
-  return [...declarations, ...statements].join('');
+  return `${declarations.length === 0 ? '' : `var ${declarations.join(',')};`}${statements.join('')}`;
 };
 
 /** Where `this` and the like stand, which an arrow takes from around it. */

@@ -1,4 +1,5 @@
-import { followChain, isLifecycle, type BrokenLink } from '../../kernel/event.ts';
+import { followChain, type BrokenLink } from '../../kernel/chain.ts';
+import { isLifecycle } from '../../kernel/event.ts';
 import type { Kinds } from '../../kernel/kind.ts';
 import { StoreFailure, type Finding } from '../../kernel/ports.ts';
 import { absentSession, applyEvent, isOpened, type Session } from '../../kernel/session.ts';
