@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -17,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
+import { Visitor } from 'rolldown/utils';
 
 const root = dirname(import.meta.dirname);
 const dist = join(root, 'dist');
@@ -37,39 +39,104 @@ const escapeCharacters = (code: string): string =>
  * Puts functions in parentheses, which tells the engine to compile them at once. Node keeps only what was compiled in the
  * very first run, and every later verb would compile again what that one did not need; but what is kept has to be read each
  * time. So in the file that is always loaded it is those that everyday verbs call, and in the others all.
+ *
+ * Only function expressions and plain arrows can say so. What else there is becomes an expression: methods, asynchronous
+ * arrows that have no use for a `this`, and declarations, which then come first, because they may be called above their place.
  */
 const parenthesizeFunctions = (code: string, isCalled: (start: number, end: number) => boolean): string => {
-  const starts: number[] = [];
-  const ends: number[] = [];
-  for (const statement of parseAst(code).body) {
-    if (statement.type !== 'VariableDeclaration') continue;
-    for (const { init } of statement.declarations) {
-      if (init?.type !== 'ArrowFunctionExpression' && init?.type !== 'FunctionExpression') continue;
-      if (!isCalled(init.start, init.end)) continue;
-      starts.push(init.start);
-      ends.push(init.end);
-    }
+  const program = parseAst(code);
+  const edits: { readonly at: number; readonly cut: number; readonly text: string }[] = [];
+  const edit = (at: number, text: string, cut = 0): void => void edits.push({ at, cut, text });
+  const parenthesize = ({ start, end }: Span): void => {
+    edit(start, '(');
+    edit(end, ')');
+  };
+  const owned = ownedPlaces(program);
+  new Visitor({
+    ArrowFunctionExpression: ({ start, end, async, body }) => {
+      if (!isCalled(start, end)) return;
+      if (!async || owned.some((at) => at > start && at < end)) return parenthesize({ start, end });
+      const isBlock = body.type === 'BlockStatement';
+      const isBare = code[start + 'async'.length] !== '(';
+      edit(start, '(');
+      edit(start + 'async'.length, isBare ? ' function(' : ' function');
+      edit(code.lastIndexOf('=>', body.start), `${isBare ? ')' : ''}${isBlock ? '' : '{return '}`, '=>'.length);
+      return edit(end, isBlock ? ')' : '})');
+    },
+    FunctionExpression: ({ start, end }) => {
+      // The function of a method begins with its parameters.
+      if (isCalled(start, end) && code[start] !== '(') parenthesize({ start, end });
+    },
+    Property: ({ start, method, value }) => {
+      if (!method || value.type !== 'FunctionExpression' || value.async || value.generator) return;
+      if (!isCalled(start, value.end)) return;
+      edit(value.start, ':(function');
+      edit(value.end, ')');
+    },
+  }).visit(program);
+  // From the end, so that places stay where they are; of two at one place the inner one was found last and comes first.
+  edits.sort((a, b) => b.at - a.at);
+  const withEdits = ({ start, end }: Span): string =>
+    edits
+      .filter(({ at }) => at >= start && at <= end)
+      .reduce(
+        (edited, { at, cut, text }) => edited.slice(0, at - start) + text + edited.slice(at - start + cut),
+        code.slice(start, end),
+      );
+  const declarations: string[] = [];
+  const statements: string[] = [];
+  for (const statement of program.body) {
+    const { start, end } = statement;
+    if (statement.type === 'FunctionDeclaration' && statement.id !== null && isCalled(start, end)) {
+      const { id, generator, async } = statement;
+      const head = `${async ? 'async ' : ''}function${generator ? '*' : ''}`;
+      declarations.push(`${id.name}=(${head}${withEdits({ start: id.end, end })})`);
+    } else statements.push(withEdits({ start, end }));
   }
-  const marks = [...starts.map((at) => ({ at, text: '(' })), ...ends.map((at) => ({ at, text: ')' }))];
-  return marks
-    .toSorted((a, b) => b.at - a.at)
-    .reduce((marked, { at, text }) => marked.slice(0, at) + text + marked.slice(at), code);
+  return `${declarations.length === 0 ? '' : `var ${declarations.join(',')};`}${statements.join('')}`;
 };
 
-/** The verbs whose functions are compiled at once, called one after the other in a new folder. */
+/** Where `this` and the like stand, which an arrow takes from around it. */
+const ownedPlaces = (program: ReturnType<typeof parseAst>): readonly number[] => {
+  const places: number[] = [];
+  const add = ({ start }: Span): void => void places.push(start);
+  new Visitor({
+    ThisExpression: add,
+    Super: add,
+    MetaProperty: add,
+    Identifier: (node) => {
+      if (node.name === 'arguments') add(node);
+    },
+  }).visit(program);
+  return places;
+};
+
+/** Where something stands in a file. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The verbs whose functions are compiled at once, called one after the other in a new checkout. */
 const everydayLines = [
   ['begin', 'review'],
   ['note', 'a remark'],
   ['advance', 'change-context'],
   ['advance', 'change-context', '--json'],
+  ['begin', 'review'],
+  ['status'],
   ['status', '--json'],
   ['note', 'another one', '--json'],
+  ['begin', 'review', '--json'],
 ];
 
 /** Where the functions of a file begin and end that everyday verbs call, as the engine's own coverage tells. */
 const calledFunctions = (command: string, file: string): ReadonlySet<string> => {
   const folder = mkdtempSync(join(tmpdir(), 'stint-build-'));
   try {
+    for (const part of ['.git/objects', '.git/refs']) mkdirSync(join(folder, part), { recursive: true });
+    writeFileSync(join(folder, '.git/HEAD'), 'ref: refs/heads/main\n');
+    writeFileSync(join(folder, '.git/config'), '[core]\n\tbare = false\n');
     for (const line of everydayLines) {
       const run = spawnSync(process.execPath, [command, ...line], {
         cwd: folder,
@@ -112,16 +179,35 @@ const ascii = {
   },
 };
 
+/**
+ * What the driver of a server needs for a password alone is loaded when one is asked for: Node's cryptography takes as long
+ * as a sixth of a bare Node's start.
+ */
+const cryptoWhenNeeded = {
+  name: 'crypto-when-needed',
+  transform: (code: string, id: string): string | undefined => {
+    if (!id.endsWith('/pg/lib/crypto/utils.js')) return undefined;
+    const late = code
+      .replace(/^const nodeCrypto = .*$/m, "const nodeCrypto = () => require('crypto')")
+      .replace(/^const webCrypto = .*$/m, 'const webCrypto = () => nodeCrypto().webcrypto')
+      .replace(/^const subtleCrypto = .*$/m, 'const subtleCrypto = () => webCrypto().subtle')
+      .replaceAll(/\b(nodeCrypto|webCrypto|subtleCrypto)\./g, '$1().');
+    if (late.split('() => ').length !== 4) throw new Error(`${id} is not what it was`);
+    return late;
+  },
+};
+
 const bundle = await rolldown({
   input: { stint: join(root, 'src/bin.ts') },
   platform: 'node',
-  plugins: [ascii],
+  plugins: [cryptoWhenNeeded, ascii],
   resolve: { mainFields: ['module', 'main'] },
 });
 const { output } = await bundle.write({
   dir: fresh,
   format: 'cjs',
   minify: true,
+  comments: false,
   banner: (chunk) => (chunk.isEntry ? '#!/usr/bin/env node' : ''),
   entryFileNames: '[name].cjs',
   chunkFileNames: 'command/[name].cjs',

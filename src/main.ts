@@ -1,6 +1,7 @@
-import { hostname } from 'node:os';
 import { fstatSync } from 'node:fs';
 import { kinds, kindVerbs } from './kinds/everyday.gen.ts';
+import { machineName } from './lib/machine.ts';
+import { timeText } from './lib/time.ts';
 import { OutputFailure } from './surfaces/cli/output.ts';
 import { runCommandLine } from './surfaces/cli/run.ts';
 import { userName } from './surfaces/world.ts';
@@ -26,7 +27,7 @@ const actor = (): string => {
     if (known !== undefined && known !== '') return clean(`${name}/${known}`);
     if (env[sign] !== undefined && env[sign] !== '') return name;
   }
-  return clean(`${user()}@${env['STINT_HOST'] ?? hostname()}`);
+  return clean(`${user()}@${env['STINT_HOST'] ?? machineName()}`);
 };
 
 const user = (): string => {
@@ -56,8 +57,10 @@ const clean = (text: string): string =>
     .replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '')
     .slice(0, 200);
 
-const now = (): string =>
-  new Date(env['STINT_NOW'] === undefined || env['STINT_NOW'] === '' ? Date.now() : env['STINT_NOW']).toISOString();
+const now = (): string => {
+  const given = env['STINT_NOW'];
+  return timeText(given === undefined || given === '' ? Date.now() : Date.parse(given));
+};
 
 const finish = (code: number): void => {
   // The store stays open: closing it would cost more syncs than leaving does.

@@ -69,15 +69,6 @@ export const movedText = (what: string, answer: JsonObject): string =>
     `folder: ${textAt(answer, 'folder')}`,
   ].join('\n');
 
-/** A span of milliseconds as `[h:]mm:ss.mmm`: exact, so that sums that are printed agree. */
-export const durationText = (milliseconds: number): string => {
-  const pad = (value: number, digits: number): string => String(value).padStart(digits, '0');
-  const hours = Math.floor(milliseconds / 3_600_000);
-  const minutes = Math.floor(milliseconds / 60_000) % 60;
-  const seconds = Math.floor(milliseconds / 1000) % 60;
-  return `${hours === 0 ? '' : `${hours}:`}${pad(minutes, 2)}:${pad(seconds, 2)}.${pad(milliseconds % 1000, 3)}`;
-};
-
 /** What is not known of the session of an answer, as a line below it. */
 export const flawText = (answer: JsonObject): readonly string[] => {
   const flaw = textAt(answer, 'flaw');

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { findBrokenLink, hashEvent, isLifecycle, type StoredEvent } from './event.ts';
+import { findBrokenLink } from './chain.ts';
+import { hashEvent, isLifecycle, type StoredEvent } from './event.ts';
 
 const chain = (texts: readonly string[]): readonly StoredEvent[] => {
   let previous = '';

@@ -1,16 +1,8 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { kernelEvent, type DecidedEvent } from './event.ts';
-import {
-  dependentsOf,
-  endedEvent,
-  known,
-  livenessOfAll,
-  processToJson,
-  type Host,
-  type Process,
-  type ProcessEnd,
-} from './process.ts';
+import { dependentsOf, endedEvent, known, livenessOfAll, type Host, type Process, type ProcessEnd } from './process.ts';
+import { processToJson } from './process-json.ts';
 import { refuse, type Refusal } from './refusal.ts';
 
 /** What the verbs about processes decide; no other verb is started with it. */

@@ -217,40 +217,6 @@ export const callProcess = (process: Process): string => {
   return process.name === null && process.instance !== null ? `${base}-${process.instance}` : base;
 };
 
-/** A process as it is shown: the original review workflow's keys, and ours. */
-export const processToJson = (process: Process, liveness: Liveness): JsonObject => ({
-  id: process.id,
-  session: process.session,
-  workflow_id: process.session.slice(process.session.indexOf(':') + 1),
-  vendor: process.vendor,
-  vendor_session_id: process.vendorSession,
-  persona: process.persona,
-  instance_index: process.instance,
-  name: process.name,
-  role: process.role,
-  resolved_model: process.model,
-  phase: process.phase,
-  status: process.outcome ?? 'running',
-  liveness,
-  kind: process.kind,
-  parent: process.parent,
-  host: process.host,
-  pid: process.pid,
-  started_at: process.startedAt,
-  last_heartbeat_at: process.heartbeatAt,
-  ended_at: process.endedAt,
-  exit_code: process.exitCode,
-  notes: process.note,
-  called: callProcess(process),
-  resume_command: resumeCommandOf(process),
-});
-
-/** Processes as they are shown. */
-export const processesToJson = (processes: readonly Process[], host: Host, now: string): readonly JsonObject[] => {
-  const looked = livenessOfAll(processes, host, now);
-  return processes.map((process) => processToJson(process, looked.get(process.id) ?? 'unknown'));
-};
-
 /** How each vendor's program goes on with a conversation. */
 const resumeCommands: ReadonlyMap<string, string> = new Map([
   ['claude', 'claude --resume'],
@@ -276,7 +242,7 @@ export const resumeOf = (processes: readonly Process[]): JsonObject | null => {
 };
 
 /** The command that goes on with a process's conversation; null where none is known, or where its id is not safe in a shell. */
-const resumeCommandOf = ({ vendor, vendorSession }: Process): string | null => {
+export const resumeCommandOf = ({ vendor, vendorSession }: Process): string | null => {
   const command = resumeCommands.get(vendor ?? '');
   // An id that was imported was never checked.
   if (command === undefined || vendorSession === null || !vendorSessionPattern.test(vendorSession)) return null;

@@ -5,8 +5,9 @@ import { kind } from '../kinds/review/index.ts';
 import type { NewEvent, StoredEvent } from './event.ts';
 import type { SessionRow } from './ports.ts';
 import type { Evidence, Host, Process } from './process.ts';
-import { activityOf, spansOf, statusToJson } from './query.ts';
+import { activityOf, statusToJson } from './query.ts';
 import { absentSession, appendEvents, type Session } from './session.ts';
+import { spansOf } from './spans.ts';
 
 const opened: readonly NewEvent[] = [
   { type: 'SessionOpened', v: 1, data: { branch: 'main', worktree: 'main' } },

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
-import { isLifecycle, type StoredEvent } from './event.ts';
+import type { StoredEvent } from './event.ts';
 import { holderOf, isHeld, isMine, leaseToJson, rowLeaseFacts, type LeaseFacts, type Renewal } from './lease.ts';
 import type { Caller, Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
 import {
@@ -13,8 +13,6 @@ import {
   type Process,
 } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import { absentSession, applyEvent, type Session } from './session.ts';
-import type { Kind } from './kind.ts';
 import type { NextAction } from './view.ts';
 
 /** Whether somebody works on a session, as far as can be seen. */
@@ -62,28 +60,6 @@ export const heldBy = (
   const lease = leaseToJson(rowLeaseFacts(row, renewal, caller, host));
   return lease?.state === 'active' ? lease.holder : null;
 };
-
-/** The columns of a session as lists show them. */
-export const rowToJson = (row: SessionRow, { activity, since }: Activity, holder: string | null) => ({
-  session: row.key,
-  session_id: row.name,
-  kind: row.kind,
-  status: row.status,
-  outcome: row.outcome,
-  position: row.position,
-  branch: row.branch,
-  worktree: row.worktree,
-  started_at: row.startedAt,
-  updated_at: row.updatedAt,
-  closed_at: row.closedAt,
-  paused_at: row.pausedAt,
-  archived_at: row.archivedAt,
-  revision: row.revision,
-  activity,
-  activity_since: since,
-  held_by: holder,
-  ...(row.flaw === null ? {} : { flaw: row.flaw }),
-});
 
 /** What a reading verb overlays a stored view with. */
 export interface QueryWorld {
@@ -285,39 +261,6 @@ const nextUnder = (lease: LeaseFacts, next: NextAction, world: QueryWorld): Next
       ? `the clock of ${who} was ahead when it was claimed`
       : `the lease of ${who} expired at ${held.expires_at}`;
   return { ...next, text: `Nobody works on it: ${gone} (stint lease claim --session ${lease.key}). ${next.text}` };
-};
-
-/** One stretch of time in which a session stood at one position. */
-export interface Span {
-  readonly position: string;
-  readonly from: string;
-  /** Null while it lasts. */
-  readonly to: string | null;
-  /** Until `to`, or until now while it lasts. */
-  readonly ms: number;
-}
-
-/**
- * How long a session stood where: one span for each stretch at one position, from its lifecycle events in order. The time
- * between a close and a reopening belongs to none. A span that lasts is counted up to `now`.
- */
-export const spansOf = (kind: Kind, key: string, events: readonly StoredEvent[], now: string): readonly Span[] => {
-  const spans: { position: string; from: string; to: string | null }[] = [];
-  let session: Session = absentSession(kind, key);
-  events.forEach((event, index) => {
-    const opened = applyEvent(session, event);
-    session = opened;
-    // Events of one request happened at once, unless it took over what happened elsewhere: only where the last of them leads
-    // counts.
-    const next = events[index + 1];
-    if ((next?.cause === event.cause && next.at === event.at) || !isLifecycle(event.type)) return;
-    const open = spans.at(-1);
-    const position = opened.common.status === 'active' ? opened.folded.view(opened.common).position : null;
-    if (open !== undefined && open.to === null && open.position !== position) open.to = event.at;
-    if (position !== null && (open === undefined || open.to !== null))
-      spans.push({ position, from: event.at, to: null });
-  });
-  return spans.map((span) => ({ ...span, ms: Math.max(0, Date.parse(span.to ?? now) - Date.parse(span.from)) }));
 };
 
 /** The whole of a session at a revision, read only. */

@@ -1,38 +1,14 @@
-import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { folderMarkOf, folderOf, type Kinds } from '../kernel/kind.ts';
-import { loadKind, whenLoaded } from '../kernel/kinds.ts';
-import type { MirrorFile, MirrorRecord, Places, SessionRow, Store } from '../kernel/ports.ts';
-import { createFileAtomic, errnoCode, makeFolders, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
+import { existsSync, statSync } from 'node:fs';
+import { folderMarkOf, type Kinds } from '../kernel/kind.ts';
+import { loadKind } from '../kernel/kinds.ts';
+import type { MirrorRecord, Places, Store } from '../kernel/ports.ts';
 import { confine } from '../lib/confine.ts';
-import { lyingAt, moveFolder, placeOfFolder } from '../lib/move-folder.ts';
-import { sha256Bytes } from '../lib/sha256.ts';
-import { planMirror } from './plan.ts';
 
 /** Where mirrors are made, and from what. */
 export interface MirrorWorld {
   readonly store: Store;
   readonly kinds: Kinds;
   readonly places: Places;
-}
-
-/** What a mirror's file is found to be; `current` is right, the others are not. */
-export interface MirrorState {
-  readonly record: MirrorRecord;
-  readonly path: string;
-  readonly state: 'current' | 'missing' | 'stale' | 'drifted' | 'unreadable';
-}
-
-/** Where the folder of a session is to lie on this machine, and where it may lie instead: out of the archive, or in it. */
-interface Ground {
-  readonly row: SessionRow;
-  readonly root: string;
-  /** Relative to the checkout's root. */
-  readonly folder: string;
-  readonly other: string;
-  /** The same two as they are used; undefined where a link leads out of the checkout. */
-  readonly there: string | undefined;
-  readonly beyond: string | undefined;
 }
 
 /**
@@ -65,254 +41,41 @@ export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[
   return warnings;
 };
 
-/** What the files of a session's mirrors are found to be; nothing is changed. */
-export const inspectMirrors = async (world: MirrorWorld, session: string): Promise<readonly MirrorState[]> => {
-  const states: MirrorState[] = [];
-  for (const record of await world.store.mirrors([session])) {
-    if (record.session !== session || !isOfThisMachine(world, record) || isMark(record)) continue;
-    const ground = await groundOf(world, session);
-    if (!isBelow(record, ground)) continue;
-    const path = pathOf(world, record, ground);
-    const found = path === undefined ? undefined : digestOf(path);
-    const wasMade =
-      typeof found === 'string' &&
-      ((await world.store.wasMirror(record.place, record.path, found)) ||
-        (await wasMadeBeyond(world, record, ground, found)));
-    states.push({
-      record,
-      path: path ?? record.path,
-      state: found === undefined ? 'unreadable' : stateOf(record.digest, found, wasMade),
-    });
-  }
-  return states;
-};
-
-/** What is wrong with the place of a session's folder, and what helps; undefined where nothing is. Nothing is changed. */
-export const inspectFolder = async (
-  world: MirrorWorld,
-  session: string,
-): Promise<{ readonly problem: string; readonly fix: string | null } | undefined> => {
-  const ground = await groundOf(world, session);
-  if (ground === undefined) return undefined;
-  const { row, folder, other, there, beyond } = ground;
-  if (there === undefined || beyond === undefined)
-    return { problem: 'its folder lies behind a link that leads out of the checkout', fix: null };
-  if (lyingAt(beyond) !== 'something' || (await isOfAnother(world, ground))) return undefined;
-  const records = await world.store.mirrors([session]);
-  const isToBeMoved = records.some((one) => one.session === session && isMark(one) && one.stamp === null);
-  if (lyingAt(there) === 'something')
-    return isToBeMoved
-      ? { problem: `its folder ${other} cannot be moved: something lies in ${folder}`, fix: null }
-      : undefined;
-  if (isToBeMoved)
-    return {
-      problem: `its folder still lies in ${other}, not in ${folder}`,
-      fix: `stint rebuild --session ${session}`,
-    };
-  const verb = row.archivedAt === null ? 'archive' : 'unarchive';
-  return {
-    problem: `its folder lies in ${other}, not in ${folder}`,
-    fix: row.status === 'closed' ? `stint ${verb} --session ${session}` : null,
-  };
-};
-
-const stateOf = (wanted: string, found: string | null, wasMade: boolean): MirrorState['state'] => {
-  const action = planMirror(wanted, found, wasMade);
-  if (action === 'keep') return 'current';
-  if (action === 'set-aside') return 'drifted';
-  return found === null ? 'missing' : 'stale';
-};
+/** Mostly nobody has touched a file, and a folder is in its place: what there is to do else is loaded when there is something. */
+const settling = async () => import('./settle.ts');
 
 const syncMirror = async (world: MirrorWorld, record: MirrorRecord, wait: boolean): Promise<readonly string[]> => {
-  const ground = await groundOf(world, record.session);
-  if (!isBelow(record, ground)) return [];
-  const path = pathOf(world, record, ground);
-  if (path === undefined)
-    return [`${record.path} was not written: a link leads out of the checkout, or a file is where a folder should be`];
-  if (record.stamp !== null && record.stamp === stampOf(path)) return [];
-
-  const content = await contentOf(world, record);
-  // Who has made a newer version writes that one; until somebody has, it is among those that were not written yet.
-  if (content === undefined) return [];
-  // A file that was moved with its folder has its earlier versions at the other place.
-  const seen = content.wasMoved ? digestOf(path) : null;
-  const wasBeyond = typeof seen === 'string' && (await wasMadeBeyond(world, record, ground, seen));
-  const warnings: string[] = [];
-  const file: MirrorFile = {
-    stamp: () => (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true ? stampOf(path) : null),
-    digest: () => {
-      const found = digestOf(path);
-      if (found === undefined) throw new Error('it is no regular file');
-      return found;
-    },
-    write: (found, wasMade) => {
-      // Somebody else may have moved the folder since: what is written here now would stand in the way when it comes back.
-      if (ground?.there !== undefined && lyingAt(ground.there) === 'nothing') return record.stamp;
-      const action = planMirror(record.digest, found, wasMade || (wasBeyond && found === seen));
-      if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found));
-      if (action !== 'keep') {
-        removeStaleTemps(dirname(path));
-        writeFileAtomic(path, content.text);
-      }
-      return stampOf(path);
-    },
-  };
-  await world.store.settleMirror(record, file, wait);
-  return warnings;
+  const { place, path, stamp } = record;
+  const file = confine(world.places.homeOf({ place, branch: null }).root, path);
+  if (stamp !== null && file !== undefined && stamp === stampOf(file)) return [];
+  return (await settling()).settleMirror(world, record, wait);
 };
 
-/**
- * The content of a version of a mirror, made from its event, and whether its folder was ever moved; undefined where the session
- * has moved on to another version.
- */
-const contentOf = async (
-  { store }: MirrorWorld,
-  record: MirrorRecord,
-): Promise<{ readonly text: string; readonly wasMoved: boolean } | undefined> => {
-  const session = await store.load(record.session);
-  const mirror = session?.folded.mirrors(session.common).find((one) => one.path === record.path);
-  // Or it lies elsewhere now, as one in the archive does, and no longer has a file of that name.
-  const isNamed = session === undefined || session.unreadable !== undefined || mirror !== undefined;
-  if (!isNamed || (mirror !== undefined && mirror.source > record.source)) return undefined;
-  const event = await store.event(record.session, record.source);
-  if (mirror?.source !== record.source || event === undefined) throw new Error(`event ${record.source} is not there`);
-  return { text: mirror.render(event), wasMoved: (session?.common.folderSeq ?? 0) > 0 };
-};
-
-/** Whether a mirror lies in a checkout of this machine: those of others are written there. */
-const isOfThisMachine = ({ places }: MirrorWorld, { place }: MirrorRecord): boolean =>
-  places.homeOf({ place, branch: null }).isElsewhere !== true;
-
-/** Whether a record is the one about where the folder belongs, and no file. */
-const isMark = ({ session, path }: MirrorRecord): boolean => path === folderMarkOf(session);
-
-/** Where a session's folder is to lie; undefined for one that is not here, or whose kind is not known. */
-const groundOf = async ({ store, kinds, places }: MirrorWorld, session: string): Promise<Ground | undefined> => {
-  const row = (await store.read(session))?.row;
-  const kind = row === undefined ? undefined : await loadKind(kinds, row.kind);
-  if (row === undefined || kind === undefined) return undefined;
-  const { root, isElsewhere } = places.homeOf(row);
-  if (isElsewhere === true) return undefined;
-  const home = folderOf(kind, { name: row.name, archivedAt: null });
-  const archived = folderOf(kind, { name: row.name, archivedAt: row.updatedAt });
-  const [folder, other] = row.archivedAt === null ? [home, archived] : [archived, home];
-  return { row, root, folder, other, there: placeOfFolder(root, folder), beyond: placeOfFolder(root, other) };
-};
-
-/** Whether a mirror lies in the folder where that is now: before it was archived, its mirrors had other paths. */
-const isBelow = ({ path }: MirrorRecord, ground: Ground | undefined): boolean =>
-  ground === undefined || path.startsWith(`${ground.folder}/`);
-
-/** The file of a mirror; undefined where a link leads it out of its checkout. */
-const pathOf = (
-  { places }: MirrorWorld,
-  { place, path }: MirrorRecord,
-  ground: Ground | undefined,
-): string | undefined => confine(places.homeOf({ place, branch: ground?.row.branch ?? null }).root, path);
-
-/** Whether a version of a mirror was made where its folder lies when that is not where it is now. */
-const wasMadeBeyond = async (
-  { store }: MirrorWorld,
-  { place, path }: MirrorRecord,
-  ground: Ground | undefined,
-  digest: string,
-): Promise<boolean> =>
-  ground !== undefined && store.wasMirror(place, `${ground.other}${path.slice(ground.folder.length)}`, digest);
-
-/**
- * Brings the session's own folder to its place: makes it, or moves it with all that it holds into the archive or out of it,
- * under the same lock as mirrors are written with. Answers whether it is there. The folder that holds all of them keeps
- * itself out of git when it is made here.
- */
+/** Sees that a session's own folder is there; answers whether it is. */
 const settleFolder = async (
   world: MirrorWorld,
   session: string,
   mark: MirrorRecord | undefined,
   wait: boolean,
 ): Promise<boolean> => {
-  const { store, kinds, places } = world;
   const [kindName = '', name = ''] = session.split(':');
-  const home = (await loadKind(kinds, kindName))?.folder(name);
-  // Mostly the session is from here, was never archived, and its folder is there.
-  if (home === undefined || (mark === undefined && existsSync(`${places.here.root}/${home}`))) return true;
-  const ground = await groundOf(world, session);
-  if (ground === undefined) return true;
-  const { root, folder, other, there, beyond } = ground;
-  if (there === undefined || beyond === undefined || confine(root, folder) === undefined)
-    throw new Error('a link leads out of the checkout, or a file is where a folder should be');
-  const isSettled = mark?.stamp !== null;
-  if (isSettled && lyingAt(there) !== 'nothing') return true;
-  // A session of another kind may have come back, or been begun anew, while this one was away: that folder stays.
-  const isFree = lyingAt(beyond) !== 'nothing' && !(await isOfAnother(world, ground));
-  if (isSettled) {
-    // Somebody has moved it: that is theirs to undo, or to record.
-    if (isFree && lyingAt(beyond) === 'something') throw new Error(`it lies in ${other}, not in ${folder}`);
-    makeFolder(there);
-    return true;
-  }
-  if (!isFree && lyingAt(there) === 'nothing' && lyingAt(beyond) === 'something')
-    throw new Error(`${other} is that of another session too`);
-  const mover: MirrorFile = {
-    stamp: () => null,
-    digest: () => null,
-    write: () => {
-      if (isFree) moveFolder(beyond, there);
-      else if (lyingAt(there) === 'nothing') makeFolder(there);
-      return 'in its place';
-    },
-  };
-  return store.settleMirror(mark, mover, wait);
+  const home = (await loadKind(world.kinds, kindName))?.folder(name);
+  // Mostly the session is from here, and was never archived.
+  if (home === undefined || (mark === undefined && existsSync(`${world.places.here.root}/${home}`))) return true;
+  return (await settling()).settleFolder(world, session, mark, wait);
 };
 
-/** Whether a session of another kind, which may share the folder, has it at the other place. */
-const isOfAnother = async ({ store, kinds, places }: MirrorWorld, { row, root, other }: Ground): Promise<boolean> => {
-  const others = (await store.rows({ name: row.name })).filter(({ key }) => key !== row.key);
-  return whenLoaded(() =>
-    others.some((one) => {
-      const kind = kinds.get(one.kind);
-      return kind !== undefined && folderOf(kind, one) === other && places.homeOf(one).root === root;
-    }),
-  );
-};
+/** Whether a mirror lies in a checkout of this machine: those of others are written there. */
+export const isOfThisMachine = ({ places }: MirrorWorld, { place }: MirrorRecord): boolean =>
+  places.homeOf({ place, branch: null }).isElsewhere !== true;
 
-const makeFolder = (folder: string): void => {
-  const parent = dirname(folder);
-  makeFolders(parent);
-  // An empty folder is one that was made here, perhaps by a verb that was interrupted before this line.
-  removeStaleTemps(parent);
-  if (readdirSync(parent).length === 0) createFileAtomic(join(parent, '.gitignore'), '*\n');
-  makeFolders(folder);
-};
+/** Whether a record is the one about where the folder belongs, and no file. */
+export const isMark = ({ session, path }: MirrorRecord): boolean => path === folderMarkOf(session);
 
 /** What a file looks like from outside: size, time of change and number; null where there is none. */
-const stampOf = (path: string): string | null => {
+export const stampOf = (path: string): string | null => {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? null : `${found.size}:${found.mtimeNs}:${found.ino}`;
-};
-
-/** The digest of a file; null where there is none, undefined where it cannot be read. */
-const digestOf = (path: string): string | null | undefined => {
-  try {
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return null;
-    // Opening anything else, a pipe for example, could wait for ever.
-    return found.isFile() ? sha256Bytes(readFileSync(path)) : undefined;
-  } catch (error) {
-    return errnoCode(error) === 'ENOENT' ? null : undefined;
-  }
-};
-
-/** Keeps what somebody else wrote beside the file, under a name made of its content. */
-const setAside = (path: string, digest: string): string => {
-  const kept = `${path}.kept-${digest.slice(0, 8)}`;
-  if (!existsSync(kept)) {
-    try {
-      linkSync(path, kept);
-    } catch {
-      copyFileSync(path, kept);
-    }
-  }
-  return `${basename(path)} had been changed by somebody else; that version is kept as ${basename(kept)}`;
 };
 
 const warningOf = (what: string, error: unknown): string =>

@@ -7,7 +7,7 @@ import { refuse } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
-import { inspectFolder, inspectMirrors } from '../mirror/sync.ts';
+import { inspectFolder, inspectMirrors } from '../mirror/settle.ts';
 import { importReview } from '../verbs/import-review.ts';
 import { rebuildAll } from './rebuild.ts';
 import { repairHint, wayOut } from './hints.ts';

@@ -6,7 +6,8 @@ import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { oneLine } from '../lib/text.ts';
-import { inspectFolder, inspectMirrors, syncMirrors, type MirrorState } from '../mirror/sync.ts';
+import { inspectFolder, inspectMirrors, type MirrorState } from '../mirror/settle.ts';
+import { syncMirrors } from '../mirror/sync.ts';
 
 export const rebuild = defineVerb({
   name: 'rebuild',

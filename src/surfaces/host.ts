@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
 import type { Evidence, Host, Sign } from '../kernel/process.ts';
 import { errnoCode } from '../lib/atomic-file.ts';
+import { machineName } from '../lib/machine.ts';
 import { sha256 } from '../lib/sha256.ts';
 
 /** What the system says of itself; replaced in tests. */
@@ -105,6 +105,6 @@ const quietly = (read: () => string): string | undefined => {
 const realSystem: System = {
   read: (path) => quietly(() => readFileSync(path, 'utf8')),
   link: (path) => quietly(() => readlinkSync(path)),
-  hostname,
+  hostname: machineName,
   probe: (pid) => void process.kill(pid, 0),
 };

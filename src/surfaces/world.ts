@@ -1,5 +1,4 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
 import { createKinds, NotLoaded, whenLoaded, type LazyKind } from '../kernel/kinds.ts';
@@ -255,7 +254,7 @@ const linkedPath = (path: string): string =>
 /** What the system calls the user. */
 export const userName = (): string => {
   try {
-    return userInfo().username;
+    return process.getBuiltinModule('node:os').userInfo().username;
   } catch {
     return `uid-${process.getuid?.() ?? 'unknown'}`;
   }

@@ -3,7 +3,8 @@ import { checkKind } from '../kernel/address.ts';
 import { objectsAt, table, textAt } from '../kernel/answer.ts';
 import { flag, optionalText } from '../kernel/fields.ts';
 import type { Renewal } from '../kernel/lease.ts';
-import { activityOf, heldBy, renewalOfRow, rowToJson } from '../kernel/query.ts';
+import type { SessionRow } from '../kernel/ports.ts';
+import { activityOf, heldBy, renewalOfRow, type Activity } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok } from '../lib/result.ts';
@@ -81,3 +82,25 @@ const stateText = (session: JsonObject): string => {
               : `${activity} since ${textAt(session, 'activity_since')}`;
   return textAt(session, 'flaw') === '' ? state : `${state}, with a gap`;
 };
+
+/** The columns of a session as lists show them. */
+const rowToJson = (row: SessionRow, { activity, since }: Activity, holder: string | null) => ({
+  session: row.key,
+  session_id: row.name,
+  kind: row.kind,
+  status: row.status,
+  outcome: row.outcome,
+  position: row.position,
+  branch: row.branch,
+  worktree: row.worktree,
+  started_at: row.startedAt,
+  updated_at: row.updatedAt,
+  closed_at: row.closedAt,
+  paused_at: row.pausedAt,
+  archived_at: row.archivedAt,
+  revision: row.revision,
+  activity,
+  activity_since: since,
+  held_by: holder,
+  ...(row.flaw === null ? {} : { flaw: row.flaw }),
+});

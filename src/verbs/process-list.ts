@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { objectsAt, table, textAt } from '../kernel/answer.ts';
 import { flag, sessionFilter } from '../kernel/fields.ts';
-import { processesToJson } from '../kernel/process.ts';
+import { processesToJson } from '../kernel/process-json.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 

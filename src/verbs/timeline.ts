@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { findKind, resolve } from '../kernel/address.ts';
-import { durationText, flawText, objectsAt, table, textAt } from '../kernel/answer.ts';
+import { flawText, objectsAt, table, textAt } from '../kernel/answer.ts';
 import { sessionField } from '../kernel/fields.ts';
-import { spansOf } from '../kernel/query.ts';
+import { durationText, spansOf } from '../kernel/spans.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 

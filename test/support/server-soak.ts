@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { findBrokenLink } from '../../src/kernel/event.ts';
+import { findBrokenLink } from '../../src/kernel/chain.ts';
 import { raceClaims, writeNotes } from './campaigns.ts';
 import { openProxy, type CuttableProxy } from './cuttable-proxy.ts';
 import { startServer, type TestServer } from './postgres.ts';

@@ -12,6 +12,8 @@ import { asFailure, codeOf, isConnectionLost, isPassing } from './failures.ts';
 export interface Database {
   /** Reads whose statements need not see one state: each is a transaction of its own, without a word before or after it. */
   readonly ask: <Value>(work: () => Work<Value>) => Promise<Value>;
+  /** One statement without values, in one message with what is said at the begin of a transaction; it tells the time as `now`. */
+  readonly look: (sql: string) => Promise<readonly Row[]>;
   /** Reads that see one state. */
   readonly snapshot: <Value>(work: () => Work<Value>) => Promise<Value>;
   readonly write: <Value>(locks: Locks, work: () => Work<Transaction<Value>>, doubt?: Doubt<Value>) => Promise<Value>;
@@ -51,6 +53,8 @@ export const openDatabase = async (
   const config: PoolConfig = {
     connectionString: url,
     max: mostConnections,
+    // What is sent behind something else does not wait here for the answer to that.
+    pipeline: true,
     // Half of it, so that there is time for another try.
     connectionTimeoutMillis: patience / 2,
     allowExitOnIdle: true,
@@ -85,19 +89,25 @@ export const openDatabase = async (
   const ask = async (client: PoolClient, text: string, wait: number, values?: unknown[]): Promise<unknown> =>
     heard(queryWithin(wait, client, text, values));
 
-  /** Begins a transaction under its locks, in one message, and looks at the clock with it. */
-  const begin = async (client: PoolClient, mode: string, locks: string, left: number): Promise<void> => {
+  /**
+   * Sends one message: what is said at the begin of a transaction, and what that is for. Its last statement tells the time.
+   * That a lock is held by others is for the server to say.
+   */
+  const say = async (
+    client: PoolClient,
+    left: number,
+    message: { readonly before: string; readonly after: string; readonly isWaiting: boolean },
+  ): Promise<readonly Row[]> => {
+    const { before, after, isWaiting } = message;
     const asked = Date.now();
-    const results = await ask(
-      client,
-      `BEGIN ISOLATION LEVEL ${mode}; ${settings(schema, patience, left)}; ${locks}SELECT clock_timestamp() AS now`,
-      // That a lock is held by others is for the server to say.
-      locks === '' ? patience / 2 : left + patience / 4,
-    );
+    const wait = isWaiting ? left + patience / 4 : patience / 2;
+    const results = await ask(client, `${before}${settings(schema, patience, left)}; ${after}`, wait);
     const answered = Date.now();
-    const now = rowsOf(Array.isArray(results) ? results.at(-1) : results)[0]?.['now'];
+    const rows = rowsOf(Array.isArray(results) ? results.at(-1) : results);
+    const now = rows[0]?.['now'];
     // Where nobody was waited for, the time is that of the middle of the way there and back.
-    if (now instanceof Date) ahead = now.getTime() - (locks === '' ? (asked + answered) / 2 : answered);
+    if (now instanceof Date) ahead = now.getTime() - (isWaiting ? answered : (asked + answered) / 2);
+    return rows;
   };
 
   /** One try. A connection whose transaction did not end as it should is not used again. */
@@ -105,14 +115,23 @@ export const openDatabase = async (
     mode: string,
     locks: string,
     left: number,
-    body: (client: PoolClient) => Promise<Transaction<Value>>,
+    body: (line: Line) => Promise<Transaction<Value>>,
     commits: { readonly begins: (made: Transaction<Value>) => void; readonly ends: () => void } = notedByNobody,
   ): Promise<Value> => {
     const client = await heard(pool.connect());
+    const line: Line = { client, unheard: [] };
     let isClean = false;
     try {
-      await begin(client, mode, locks, left);
-      const made = await body(client);
+      leave(
+        line,
+        say(client, left, {
+          before: `BEGIN ISOLATION LEVEL ${mode}; `,
+          after: `${locks}SELECT clock_timestamp() AS now`,
+          isWaiting: locks !== '',
+        }),
+      );
+      const made = await body(line);
+      await hearAll(line);
       if (made.commit) {
         commits.begins(made);
         try {
@@ -132,15 +151,38 @@ export const openDatabase = async (
     }
   };
 
-  const perform = async <Value>(client: PoolClient, work: Work<Value>): Promise<Value> => {
+  /** One try of what needs no transaction around it. */
+  const apart = async <Value>(body: (client: PoolClient) => Promise<Value>): Promise<Value> => {
+    const client = await heard(pool.connect());
+    let isClean = false;
+    try {
+      const value = await body(client);
+      isClean = true;
+      return value;
+    } catch (error) {
+      isClean = !isConnectionLost(causeOf(error));
+      throw error;
+    } finally {
+      client.release(!isClean);
+    }
+  };
+
+  const perform = async <Value>(line: Line, work: Work<Value>): Promise<Value> => {
     let failure: unknown;
     let step = work.next();
     while (step.done !== true) {
-      const { sql, values } = step.value;
+      const { sql, values, isSaid } = step.value;
       let rows: readonly Row[] = [];
       try {
         // After a statement that failed the server takes no other one of the transaction.
-        if (failure === undefined) rows = rowsOf(await ask(client, translate(sql), patience * 1.25, [...values]));
+        if (failure === undefined) {
+          const answer = ask(line.client, translate(sql), patience * 1.25, [...values]);
+          leave(line, answer);
+          if (isSaid !== true) {
+            await hearAll(line);
+            rows = rowsOf(await answer);
+          }
+        }
       } catch (error) {
         failure = error;
       }
@@ -158,18 +200,18 @@ export const openDatabase = async (
     isInDoubt: () => boolean = () => false,
     isRepeatable = true,
   ): Promise<Value> => {
-    let deadline = performance.now() + patience;
+    let deadline = clock() + patience;
     let wasInDoubt = false;
     for (let tries = 0; ; tries += 1) {
       try {
-        return await action(Math.max(1, deadline - performance.now()));
+        return await action(Math.max(1, deadline - clock()));
       } catch (error) {
         if (!(error instanceof StoreFailure)) throw error;
         if (isInDoubt() && !wasInDoubt) {
           wasInDoubt = true;
-          deadline = Math.max(deadline, performance.now() + patience / 2);
+          deadline = Math.max(deadline, clock() + patience / 2);
         }
-        if (!isPassing(error.cause) || performance.now() > deadline)
+        if (!isPassing(error.cause) || clock() > deadline)
           throw isInDoubt() ? new StoreFailure(refuseDoubtful(shown, isRepeatable), error.cause) : error;
         await pause(Math.random() * Math.min(1000, 10 * 2 ** tries));
       }
@@ -177,26 +219,16 @@ export const openDatabase = async (
   };
 
   return {
-    ask: async (work) =>
-      patiently(async () => {
-        const client = await heard(pool.connect());
-        let isClean = false;
-        try {
-          const value = await perform(client, work());
-          isClean = true;
-          return value;
-        } catch (error) {
-          isClean = !isConnectionLost(causeOf(error));
-          throw error;
-        } finally {
-          client.release(!isClean);
-        }
-      }),
+    ask: async (work) => patiently(async () => apart(async (client) => perform({ client, unheard: [] }, work()))),
+    look: async (sql) =>
+      patiently(async (left) =>
+        apart(async (client) => say(client, left, { before: '', after: translate(sql), isWaiting: false })),
+      ),
     snapshot: async (work) =>
       patiently(async (left) =>
-        attempt('REPEATABLE READ READ ONLY', '', left, async (client) => ({
+        attempt('REPEATABLE READ READ ONLY', '', left, async (line) => ({
           commit: false,
-          value: await perform(client, work()),
+          value: await perform(line, work()),
         })),
       ),
     write: async <Value>(locks: Locks, work: () => Work<Transaction<Value>>, doubt?: Doubt<Value>): Promise<Value> => {
@@ -208,12 +240,12 @@ export const openDatabase = async (
             'READ COMMITTED',
             lockStatements(schema, locks),
             left,
-            async (client) => {
+            async (line) => {
               // Under the same locks whoever was lost has ended, one way or the other.
-              if (doubtful !== undefined && doubt !== undefined && (await perform(client, doubt.wasDone(doubtful))))
+              if (doubtful !== undefined && doubt !== undefined && (await perform(line, doubt.wasDone(doubtful))))
                 return { commit: false, value: doubtful.value };
               doubtful = undefined;
-              return perform(client, work());
+              return perform(line, work());
             },
             {
               begins: (made) => {
@@ -230,9 +262,7 @@ export const openDatabase = async (
     },
     writeAtOnce: async (locks, work) => {
       try {
-        return await attempt('READ COMMITTED', lockStatements(schema, locks), 1, async (client) =>
-          perform(client, work()),
-        );
+        return await attempt('READ COMMITTED', lockStatements(schema, locks), 1, async (line) => perform(line, work()));
       } catch (error) {
         if (codeOf(causeOf(error)) === '55P03') return undefined;
         throw error;
@@ -243,6 +273,23 @@ export const openDatabase = async (
   };
 };
 
+/** A connection, with the answers to what was sent on it and that nobody has waited for yet. */
+interface Line {
+  readonly client: PoolClient;
+  readonly unheard: Promise<unknown>[];
+}
+
+/** Leaves an answer for later: that it is a failure is not lost. */
+const leave = ({ unheard }: Line, answer: Promise<unknown>): void => {
+  answer.catch(() => {});
+  unheard.push(answer);
+};
+
+/** Waits for all answers, in their order: what went wrong first is what counts. */
+const hearAll = async ({ unheard }: Line): Promise<void> => {
+  for (const answer of unheard.splice(0)) await answer;
+};
+
 const queryWithin = async (wait: number, client: PoolClient, text: string, values?: unknown[]): Promise<unknown> => {
   const query: QueryConfig & { readonly query_timeout: number } = {
     text,
@@ -251,6 +298,9 @@ const queryWithin = async (wait: number, client: PoolClient, text: string, value
   };
   return client.query(query);
 };
+
+/** Milliseconds on a clock that is never set. Loading the one of `performance` would cost a verb as much as an answer does. */
+const clock = (): number => process.uptime() * 1000;
 
 const notedByNobody = { begins: () => {}, ends: () => {} };
 

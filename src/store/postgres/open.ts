@@ -1,7 +1,7 @@
 import { StoreFailure, type Store } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { randomHex } from '../../lib/id.ts';
-import { all, get, run, type Work } from '../sql/work.ts';
+import { all, get, run, type Row, type Work } from '../sql/work.ts';
 import type { Address } from './address.ts';
 import { openDatabase, type Database } from './database.ts';
 import { codeOf } from './failures.ts';
@@ -70,7 +70,7 @@ const versionOf = (meta: ReadonlyMap<string, string>): number => {
 /** What a project says of itself; nothing where there is none. */
 const readMeta = async (database: Database): Promise<ReadonlyMap<string, string>> => {
   try {
-    return await database.snapshot(selectMeta);
+    return metaOf(await database.look('SELECT key, value, clock_timestamp() AS now FROM meta'));
   } catch (error) {
     const cause = error instanceof StoreFailure ? error.cause : error;
     if (codeOf(cause) === '42P01') return new Map();
@@ -79,9 +79,11 @@ const readMeta = async (database: Database): Promise<ReadonlyMap<string, string>
 };
 
 function* selectMeta(): Work<ReadonlyMap<string, string>> {
-  const rows = yield* all('SELECT key, value FROM meta');
-  return new Map(rows.map((row) => [String(row['key']), String(row['value'])]));
+  return metaOf(yield* all('SELECT key, value FROM meta'));
 }
+
+const metaOf = (rows: readonly Row[]): ReadonlyMap<string, string> =>
+  new Map(rows.map((row) => [String(row['key']), String(row['value'])]));
 
 /** Makes a project, or brings it up to date; answers whether there was anything to do. */
 function* migrate(schema: string): Work<{ readonly commit: boolean; readonly value: boolean }> {

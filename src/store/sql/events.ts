@@ -83,12 +83,6 @@ export function* wasAppended(newest: ReadonlyMap<string, number> | undefined, ca
   return false;
 }
 
-/** The keys of sessions whose events are there, but whose row is not. */
-export function* selectOrphans(): Work<readonly string[]> {
-  const rows = yield* all('SELECT DISTINCT session FROM event WHERE session NOT IN (SELECT key FROM session)');
-  return rows.map((row) => text(row, 'session'));
-}
-
 /** One event. */
 export function* selectEvent(key: string, seq: number): Work<StoredEvent | undefined> {
   const row = yield* get(`SELECT ${columns} FROM event WHERE session = ? AND seq = ?`, key, seq);

@@ -7,8 +7,8 @@ import { err, type Result } from '../../lib/result.ts';
 import type { Backend, Locks } from './backend.ts';
 import { createCache, type Folded } from './cache.ts';
 import { commit } from './commit.ts';
-import { selectOrphans, selectProved, wasAppended } from './events.ts';
-import { countRefusal, selectRefusals, selectRenewals } from './leases.ts';
+import { selectProved, wasAppended } from './events.ts';
+import { selectRenewals } from './leases.ts';
 import { kindOf, loadCommon, loadSession, readSession, remakeRow } from './load.ts';
 import { selectMirrors, settleMirror, wasMirror } from './mirrors.ts';
 import { selectProcesses } from './processes.ts';
@@ -94,7 +94,10 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
         throw error;
       }
     },
-    orphans: async () => backend.ask(() => selectOrphans()),
+    orphans: async () => {
+      const { selectOrphans } = await import('./verify.ts');
+      return backend.ask(() => selectOrphans());
+    },
     verify: async () => {
       const { verifyStore } = await import('./verify.ts');
       return backend.snapshot(() => verifyStore(backend, kinds));
@@ -102,6 +105,7 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
     processes: async (filter) => backend.ask(() => selectProcesses(filter)),
     renewals: async (key) => backend.ask(() => selectRenewals(key)),
     countRefusal: async (key, at) => {
+      const { countRefusal } = await import('./refusals.ts');
       try {
         await backend.write(onlyThis(key), function* count() {
           const token = (yield* loadCommon(kindOf(kinds, key), key))?.session.common.token ?? 0;
@@ -113,11 +117,13 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
         if (!(error instanceof StoreFailure)) throw error;
       }
     },
-    refusals: async (key) =>
-      backend.snapshot(function* refusals() {
+    refusals: async (key) => {
+      const { selectRefusals } = await import('./refusals.ts');
+      return backend.snapshot(function* refusals() {
         const token = (yield* loadCommon(kindOf(kinds, key), key))?.session.common.token ?? 0;
         return yield* selectRefusals(key, token);
-      }),
+      });
+    },
     adopt: async (key, events, beside) => {
       const { adoptEvents } = await import('./adopt.ts');
       return backend.write(onlyThis(key), () => adoptEvents(kindOf(kinds, key), key, events, beside));

@@ -1,11 +1,12 @@
-import { followChain, isLifecycle, type BrokenLink } from '../../kernel/event.ts';
+import { followChain, type BrokenLink } from '../../kernel/chain.ts';
+import { isLifecycle } from '../../kernel/event.ts';
 import type { Kinds } from '../../kernel/kind.ts';
 import { StoreFailure, type Finding } from '../../kernel/ports.ts';
 import { absentSession, applyEvent, isOpened, type Session } from '../../kernel/session.ts';
 import { repairHint } from '../hints.ts';
 import { isOfOtherShape, proveSnapshot, saysTheSame, sessionToStored } from '../rows.ts';
 import type { Backend } from './backend.ts';
-import { eachEvent, selectOrphans } from './events.ts';
+import { eachEvent } from './events.ts';
 import { renewalsAreSound } from './leases.ts';
 import { processesAgree } from './processes.ts';
 import { selectKeys, selectSession } from './sessions.ts';
@@ -34,6 +35,12 @@ export function* verifyStore({ check }: Pick<Backend, 'check'>, kinds: Kinds): W
     findings.push({ subject, problem: 'its events are there, but its row is not', fix: 'stint rebuild' });
   }
   return findings;
+}
+
+/** The keys of sessions whose events are there, but whose row is not. */
+export function* selectOrphans(): Work<readonly string[]> {
+  const rows = yield* all('SELECT DISTINCT session FROM event WHERE session NOT IN (SELECT key FROM session)');
+  return rows.map((row) => text(row, 'session'));
 }
 
 function* verifySession(kinds: Kinds, key: string): Work<readonly Finding[]> {

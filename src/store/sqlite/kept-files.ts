@@ -10,8 +10,7 @@ const descriptors = new Map<string, number>();
 
 const descriptorOf = (path: string): number => {
   const known = descriptors.get(path);
-  const found = statSync(path);
-  if (known !== undefined && fstatSync(known).ino === found.ino) return known;
+  if (known !== undefined && fstatSync(known).ino === statSync(path).ino) return known;
   // Without waiting: a pipe that lies in the place of a file would do that for ever.
   const fresh = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   descriptors.set(path, fresh);

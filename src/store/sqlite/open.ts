@@ -10,7 +10,6 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { StoreFailure, type Store } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
@@ -261,7 +260,7 @@ export const privateCopy = (path: string): PrivateCopy => {
 };
 
 const copyAside = (path: string): PrivateCopy => {
-  const folder = mkdtempSync(join(tmpdir(), 'stint-'));
+  const folder = mkdtempSync(join(process.getBuiltinModule('node:os').tmpdir(), 'stint-'));
   const remove = (): void => {
     process.off('exit', remove);
     rmSync(folder, { recursive: true, force: true });

@@ -3,8 +3,7 @@ import type { Kind } from '../../kernel/kind.ts';
 import type { LazyKind } from '../../kernel/kinds.ts';
 import { otherExits, refuse, type Ask, type Refusal } from '../../kernel/refusal.ts';
 import type { PreparedCall, Verb, VerbRefusal } from '../../kernel/verb.ts';
-import type { Json, JsonObject } from '../../lib/canonical-json.ts';
-import { isJsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { stripControls } from '../../lib/text.ts';
 import type { MountTable } from '../../store/sqlite/file-system.ts';
@@ -78,6 +77,8 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
       const { store } = line.flags;
       const ask = async (open?: OpenStore, input = line.input): ReturnType<typeof runLine> => {
         const outcome = await runLine(surroundings, { ...line, input }, open);
+        if (store === undefined) return outcome;
+        const { answerNaming, refusalNaming } = await import('./naming.ts');
         return outcome.ok
           ? ok({ ...outcome.value, answer: answerNaming(outcome.value.answer, store) })
           : err(refusalNaming(outcome.error, store));
@@ -91,7 +92,10 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
           locate: () => locationOf(surroundings, line),
           ask: async (input, open) => runLine(surroundings, { ...line, input }, open),
         });
-        return exit.ok ? exit.value : refused(refusalNaming(exit.error, store), line.flags.json, line.verb);
+        if (exit.ok) return exit.value;
+        const refusal =
+          store === undefined ? exit.error : (await import('./naming.ts')).refusalNaming(exit.error, store);
+        return refused(refusal, line.flags.json, line.verb);
       }
       const screen = live === undefined || line.flags.json || line.flags.quiet ? undefined : await live.screen();
       const terminal = screen === undefined ? undefined : await surroundings.terminal();
@@ -229,49 +233,6 @@ const locationOf = (surroundings: Surroundings, { flags }: Pick<CommandLine, 'fl
     now,
     isClockFixed: filled(env['STINT_NOW']) !== undefined,
   });
-};
-
-/**
- * A command that is suggested, naming the store that the command line named: without it the command would speak of
- * another one. Only where we suggest: what somebody wrote stays what it is.
- */
-const namingStore = (text: string, store: string): string => {
-  const quoted = /^[\w@%+=:,./-]+$/.test(store) ? store : `'${store.replaceAll("'", `'\\''`)}'`;
-  return /^stint (?!.*--help)[a-z-]+(?: |$)/.test(text) ? `${text} --store ${quoted}` : text;
-};
-
-const answerNaming = (answer: JsonObject, store: string | undefined): JsonObject => {
-  if (store === undefined) return answer;
-  const { next_action: next, session, sessions, findings } = answer;
-  const naming = (object: JsonObject, key: string): JsonObject => {
-    const command = object[key];
-    return typeof command === 'string' ? { ...object, [key]: namingStore(command, store) } : object;
-  };
-  return {
-    ...answer,
-    ...(isJsonObject(next) ? { next_action: naming(next, 'command') } : {}),
-    ...(isJsonObject(session) ? { session: answerNaming(session, store) } : {}),
-    ...(Array.isArray(sessions)
-      ? { sessions: sessions.map((one: Json) => (isJsonObject(one) ? answerNaming(one, store) : one)) }
-      : {}),
-    ...(Array.isArray(findings)
-      ? { findings: findings.map((finding: Json) => (isJsonObject(finding) ? naming(finding, 'fix') : finding)) }
-      : {}),
-  };
-};
-
-const refusalNaming = (denied: VerbRefusal, store: string | undefined): VerbRefusal => {
-  if (store === undefined) return denied;
-  const { refusal, report } = denied;
-  const { hint, legal } = refusal;
-  return {
-    refusal: {
-      ...refusal,
-      ...(hint === undefined ? {} : { hint: namingStore(hint, store) }),
-      ...(legal === undefined ? {} : { legal: legal.map((move) => namingStore(move, store)) }),
-    },
-    ...(report === undefined ? {} : { report: answerNaming(report, store) }),
-  };
 };
 
 /** Where the user's programs keep what they remember: https://specifications.freedesktop.org/basedir-spec/latest/. */
