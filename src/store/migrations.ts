@@ -135,6 +135,10 @@ CREATE TABLE snapshot (
   state TEXT NOT NULL
 ) STRICT;
 UPDATE session SET snapshot = NULL, snapshot_seq = 0, snapshot_version = 0, snapshot_checksum = 0, tail_bytes = 0;
+
+-- The newest versions of a session's mirrors, of which there may be one for every commit, are found in it alone.
+DROP INDEX mirror_session;
+CREATE INDEX mirror_session ON mirror (session, place, path);
 `,
 ];
 

@@ -124,6 +124,8 @@ CREATE TABLE snapshot (
   state TEXT NOT NULL
 );
 UPDATE session SET snapshot = NULL, snapshot_seq = 0, snapshot_version = 0, snapshot_checksum = 0, tail_bytes = 0;
+DROP INDEX mirror_session;
+CREATE INDEX mirror_session ON mirror (session, place, path);
 `,
 ];
 

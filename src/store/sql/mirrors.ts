@@ -42,9 +42,13 @@ export function* recordMirrors(
 
 /** The newest record of each mirror of these sessions, and of every mirror that was not written yet. */
 export function* selectMirrors(sessions: readonly string[]): Work<readonly MirrorRecord[]> {
-  const named = sessions.length === 0 ? '' : `session IN (${sessions.map(() => '?').join(', ')}) OR `;
+  // There may be a version of each for every commit: the index alone says which is the newest.
+  const named =
+    sessions.length === 0
+      ? ''
+      : `SELECT max(id) FROM mirror WHERE session IN (${sessions.map(() => '?').join(', ')}) GROUP BY session, place, path UNION ALL `;
   const rows = yield* all(
-    `SELECT ${columns} FROM mirror WHERE (${named}stamp IS NULL) AND ${newest} ORDER BY id`,
+    `SELECT ${columns} FROM mirror WHERE id IN (${named}SELECT id FROM mirror WHERE stamp IS NULL) AND ${newest} ORDER BY id`,
     ...sessions,
   );
   return rows.map(rowToRecord);
