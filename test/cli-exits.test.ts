@@ -420,8 +420,8 @@ test('13 newer version: a store with a newer schema is read, and not written', {
     assert.equal(
       refusedText(world, 13, ...args),
       lines(
-        'stint: The store ROOT/project/.stint/stint.db was written by a newer stint (schema 99, this program knows 4); it can be read, not written.',
-        '  expected: a store of schema 4 or older',
+        'stint: The store ROOT/project/.stint/stint.db was written by a newer stint (schema 99, this program knows 5); it can be read, not written.',
+        '  expected: a store of schema 5 or older',
         '  try: use the newer stint',
       ),
     );

@@ -5,8 +5,8 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, write
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { approval, completeRound, json, objection, reviewIn, session } from './support/reviews.ts';
-import { holdLock, tamper } from './support/stores.ts';
+import { approval, completeRound, finding, json, objection, reviewIn, session } from './support/reviews.ts';
+import { dumpStore, holdLock, tamper } from './support/stores.ts';
 import { command, createWorld, listOf, type TestWorld } from './support/world.ts';
 
 const meta = '.ocr/sessions/2026-03-17-main/rounds/round-1/round-meta.json';
@@ -79,11 +79,28 @@ test('a row that was changed by hand is not believed, found by doctor, and made 
 });
 
 test('a snapshot that was changed by hand is made anew by rebuild, and then doctor is content', (context) => {
-  const world = reviewIn(context, 'analysis');
-  tamper(world, (database) => database.exec(`UPDATE session SET snapshot = '{}', snapshot_seq = 3`));
-  assert.match(problems(world), /its row differs/);
-  world.answer('rebuild');
-  assert.equal(world.run('doctor').status, 0);
+  const world = reviewIn(context, 'synthesis');
+  const findings = Array.from({ length: 40 }, (_, index) => finding(`The finding ${index}`));
+  completeRound(world, { ...approval, reviewers: [{ type: 'principal', instance: 1, findings }] });
+  const read = (): string => JSON.stringify([world.answer('status'), world.answer('progress', '--once')]);
+  const whole = read();
+  assert.equal(dumpStore(world)['snapshot']?.length, 1, 'a session of that size has a snapshot');
+  for (const change of [
+    `UPDATE snapshot SET state = '{}'`,
+    `UPDATE snapshot SET state = replace(state, '1', '2')`,
+    'UPDATE snapshot SET seq = 3',
+    'UPDATE snapshot SET seq = 3000',
+    'UPDATE snapshot SET checksum = 1',
+    // Of a program with another shape: no finding, and no help.
+    'UPDATE snapshot SET version = version + 1',
+  ]) {
+    tamper(world, (database) => database.exec(change));
+    if (!change.includes('version')) assert.match(problems(world), /its snapshot differs from its events/, change);
+    assert.equal(read(), whole, change);
+    world.answer('rebuild');
+    assert.equal(world.run('doctor').status, 0, change);
+    assert.equal(read(), whole, change);
+  }
 });
 
 test('a log that was cut is damage, which rebuild does not cover up', (context) => {

@@ -180,6 +180,16 @@ export interface MirrorRecord {
   readonly stamp: string | null;
 }
 
+/** The file of a mirror: looked at and written by whoever has its turn. */
+export interface MirrorFile {
+  /** What it looks like from outside; null where there is no regular file. */
+  readonly stamp: () => string | null;
+  /** SHA-256 of its content; null where there is no file. Asked for where the stamp does not tell. */
+  readonly digest: () => string | null;
+  /** Brings it up to date; `wasMade`: what was found is a version that was made of it. Answers its stamp then. */
+  readonly write: (found: string | null, wasMade: boolean) => string | null;
+}
+
 /**
  * What the world around the store did to it: locked, full, read-only, damaged. It can happen at any statement, so it is
  * thrown, and made a refusal again where a verb is run.
@@ -269,13 +279,13 @@ export interface Store {
   readonly readOn: (stretches: readonly Stretch[], enough: number) => Promise<ReadOn>;
   /** The newest record of each mirror of these sessions, and of every mirror that was not written yet. */
   readonly mirrors: (sessions: readonly string[]) => Promise<readonly MirrorRecord[]>;
-  /** The digests of every version that was made of a mirror, newest first. */
-  readonly mirrorDigests: (place: string, path: string) => Promise<readonly string[]>;
+  /** Whether a version of a mirror with that digest was ever made. */
+  readonly wasMirror: (place: string, path: string, digest: string) => Promise<boolean>;
   /**
-   * Runs `write` while nobody else writes mirrors, if the record is still the newest; keeps the stamp that it returns.
-   * Answers whether it ran. Who does not `wait` gives up where somebody else is writing.
+   * Looks at the file of a mirror and writes it while nobody else writes it, if the record is still the newest; keeps the
+   * stamp that it has then. Answers whether it was. Who does not `wait` gives up where somebody else is writing.
    */
-  readonly settleMirror: (record: MirrorRecord, write: () => string | null, wait: boolean) => Promise<boolean>;
+  readonly settleMirror: (record: MirrorRecord, file: MirrorFile, wait: boolean) => Promise<boolean>;
   /** Makes rows, views and mirror records anew from the events of a session; answers whether anything differed. */
   readonly rebuild: (key: string) => Promise<Result<boolean, Refusal>>;
   /** The keys of sessions whose events are there, but whose row is not. */

@@ -9,10 +9,10 @@ export type MirrorAction =
 
 /**
  * Compares a mirror's newest version with the file that was found. Digests are hex SHA-256; `found` is null where there is
- * no file; `history` holds the digests of every version that was ever made.
+ * no file; `wasMade` says whether that is a version which was made here.
  */
-export const planMirror = (wanted: string, found: string | null, history: readonly string[]): MirrorAction => {
+export const planMirror = (wanted: string, found: string | null, wasMade: boolean): MirrorAction => {
   if (found === wanted) return 'keep';
-  if (found === null || history.includes(found)) return 'write';
+  if (found === null || wasMade) return 'write';
   return 'set-aside';
 };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -18,20 +19,22 @@ import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { openStint, type Stint } from '../index.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
+import { move, pairIn } from '../../test/support/pair.ts';
 import { planMirror } from './plan.ts';
+import { syncMirrors, type MirrorWorld } from './sync.ts';
 
 test('a missing or older file is written, the newest is kept, any other is set aside first', () => {
-  assert.equal(planMirror('b', 'b', ['b', 'a']), 'keep');
-  assert.equal(planMirror('b', 'a', ['b', 'a']), 'write');
-  assert.equal(planMirror('b', null, ['b', 'a']), 'write');
-  assert.equal(planMirror('b', 'x', ['b', 'a']), 'set-aside');
+  assert.equal(planMirror('b', 'b', true), 'keep');
+  assert.equal(planMirror('b', 'a', true), 'write');
+  assert.equal(planMirror('b', null, false), 'write');
+  assert.equal(planMirror('b', 'x', false), 'set-aside');
 });
 
 test('nothing that was not made here is ever overwritten without being set aside', () => {
   const digest = fc.constantFrom('a', 'b', 'c', 'd');
   fc.assert(
-    fc.property(digest, fc.option(digest), fc.array(digest), (wanted, found, history) => {
-      if (planMirror(wanted, found, history) === 'write') assert.ok(found === null || history.includes(found));
+    fc.property(digest, fc.option(digest), fc.boolean(), (wanted, found, wasMade) => {
+      if (planMirror(wanted, found, wasMade) === 'write') assert.ok(found === null || wasMade);
     }),
   );
 });
@@ -177,3 +180,87 @@ test('the folder of the sessions keeps itself out of git, and leaves a folder th
 
 const findingsOf = (report: JsonObject | undefined): readonly string[] =>
   Array.isArray(report?.['findings']) ? report['findings'].map((finding) => JSON.stringify(finding)) : [];
+
+/** A session of two mirrors that change with every move, and what they are. */
+const moved = async (t: TestContext) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'stint-pair-'));
+  t.after(() => rmSync(cwd, { recursive: true, force: true }));
+  const world = pairIn(cwd);
+  t.after(world.store.close);
+  await move(world.store);
+  assert.deepEqual(await syncMirrors(world, ['pair:a']), []);
+  const files = ['z-snapshot', 'a-state'].map((name) => join(cwd, 'pairs/a', name));
+  return { cwd, world, read: () => files.map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : null)) };
+};
+
+const versionOf = (seq: number): readonly string[] => [`z-snapshot of ${seq}\n`, `a-state of ${seq}\n`];
+
+test('mirrors of one commit are written in the order in which the kind names them', async (t) => {
+  const { cwd, world, read } = await moved(t);
+  assert.deepEqual(
+    (await world.store.mirrors(['pair:a'])).map(({ path }) => path),
+    ['pairs/a/z-snapshot', 'pairs/a/a-state'],
+  );
+  const seen: (readonly (string | null)[])[] = [];
+  const settleMirror: MirrorWorld['store']['settleMirror'] = async (...call) => {
+    const isSettled = await world.store.settleMirror(...call);
+    seen.push(read());
+    return isSettled;
+  };
+  await move(world.store);
+  await syncMirrors({ ...world, store: { ...world.store, settleMirror } }, ['pair:a']);
+  assert.deepEqual(seen, [['z-snapshot of 3\n', 'a-state of 2\n'], versionOf(3)]);
+  rmSync(join(cwd, 'pairs'), { recursive: true });
+  assert.deepEqual(await syncMirrors(world, ['pair:a']), []);
+  assert.deepEqual(read(), versionOf(3));
+});
+
+test('a session that moves on while its mirrors are written leaves no warning, no older file, and nothing stale for ever', async (t) => {
+  const { world, read } = await moved(t);
+  const { store } = world;
+  const moveOnce = (): (() => Promise<void>) => {
+    let isDone = false;
+    return async () => {
+      if (isDone) return;
+      isDone = true;
+      await move(store);
+    };
+  };
+  for (const method of ['load', 'settleMirror'] as const) {
+    await move(store);
+    const before = read();
+    const moveOn = moveOnce();
+    const racing: MirrorWorld['store'] = {
+      ...store,
+      load: async (...call) => {
+        if (method === 'load') await moveOn();
+        return store.load(...call);
+      },
+      settleMirror: async (...call) => {
+        if (method === 'settleMirror') await moveOn();
+        return store.settleMirror(...call);
+      },
+    };
+    assert.deepEqual(await syncMirrors({ ...world, store: racing }, ['pair:a']), [], method);
+    assert.deepEqual(read(), before, `${method}: the newest version is somebody else's`);
+    // A verb that only reads.
+    assert.deepEqual(await syncMirrors(world, []), []);
+    assert.deepEqual(read(), versionOf((await store.load('pair:a'))?.common.seq ?? 0), method);
+  }
+});
+
+test('processes that write one mirror at once leave the newest version', async (t) => {
+  const { cwd, world, read } = await moved(t);
+  const script = `(await import(${JSON.stringify(new URL('../../test/support/pair.ts', import.meta.url).href)})).moveOften(process.argv[1], 12)`;
+  const writers = Array.from({ length: 4 }, () =>
+    spawn(process.execPath, ['--input-type=module', '-e', script, cwd], { stdio: ['ignore', 'ignore', 'inherit'] }),
+  );
+  const codes = await Promise.all(writers.map(async (writer) => once(writer, 'exit')));
+  assert.deepEqual(
+    codes.map(([code]) => Number(code)),
+    [0, 0, 0, 0],
+  );
+  assert.equal((await world.store.load('pair:a'))?.common.seq, 2 + 48);
+  assert.deepEqual(read(), versionOf(50));
+  assert.deepEqual(await world.store.mirrors([]), []);
+});

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSyn
 import { basename, dirname, join } from 'node:path';
 import type { Kinds } from '../kernel/kind.ts';
 import { loadKind } from '../kernel/kinds.ts';
-import type { MirrorRecord, Places, Store } from '../kernel/ports.ts';
+import type { MirrorFile, MirrorRecord, Places, Store } from '../kernel/ports.ts';
 import { createFileAtomic, errnoCode, makeFolders, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { sha256Bytes } from '../lib/sha256.ts';
@@ -50,18 +50,18 @@ export const inspectMirrors = async (world: MirrorWorld, session: string): Promi
     if (record.session !== session || !isOfThisMachine(world, record)) continue;
     const path = await pathOf(world, record);
     const found = path === undefined ? undefined : digestOf(path);
-    const history = await world.store.mirrorDigests(record.place, record.path);
+    const wasMade = typeof found === 'string' && (await world.store.wasMirror(record.place, record.path, found));
     states.push({
       record,
       path: path ?? record.path,
-      state: found === undefined ? 'unreadable' : stateOf(record.digest, found, history),
+      state: found === undefined ? 'unreadable' : stateOf(record.digest, found, wasMade),
     });
   }
   return states;
 };
 
-const stateOf = (wanted: string, found: string | null, history: readonly string[]): MirrorState['state'] => {
-  const action = planMirror(wanted, found, history);
+const stateOf = (wanted: string, found: string | null, wasMade: boolean): MirrorState['state'] => {
+  const action = planMirror(wanted, found, wasMade);
   if (action === 'keep') return 'current';
   if (action === 'set-aside') return 'drifted';
   return found === null ? 'missing' : 'stale';
@@ -74,14 +74,18 @@ const syncMirror = async (world: MirrorWorld, record: MirrorRecord, wait: boolea
   if (record.stamp !== null && record.stamp === stampOf(path)) return [];
 
   const content = await contentOf(world, record);
-  const history = await world.store.mirrorDigests(record.place, record.path);
+  // Who has made a newer version writes that one; until somebody has, it is among those that were not written yet.
+  if (content === undefined) return [];
   const warnings: string[] = [];
-  await world.store.settleMirror(
-    record,
-    () => {
+  const file: MirrorFile = {
+    stamp: () => (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true ? stampOf(path) : null),
+    digest: () => {
       const found = digestOf(path);
       if (found === undefined) throw new Error('it is no regular file');
-      const action = planMirror(record.digest, found, history);
+      return found;
+    },
+    write: (found, wasMade) => {
+      const action = planMirror(record.digest, found, wasMade);
       if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found));
       if (action !== 'keep') {
         removeStaleTemps(dirname(path));
@@ -89,19 +93,20 @@ const syncMirror = async (world: MirrorWorld, record: MirrorRecord, wait: boolea
       }
       return stampOf(path);
     },
-    wait,
-  );
+  };
+  await world.store.settleMirror(record, file, wait);
   return warnings;
 };
 
-/** The content of a mirror's newest version, made from its event. */
-const contentOf = async ({ store }: MirrorWorld, record: MirrorRecord): Promise<string> => {
+/** The content of a version of a mirror, made from its event; undefined where the session has moved on to another one. */
+const contentOf = async ({ store }: MirrorWorld, record: MirrorRecord): Promise<string | undefined> => {
   const session = await store.load(record.session);
-  const mirror = session?.folded
-    .mirrors(session.common)
-    .find((one) => one.path === record.path && one.source === record.source);
+  const mirror = session?.folded.mirrors(session.common).find((one) => one.path === record.path);
+  // Or it lies elsewhere now, as one in the archive does, and no longer has a file of that name.
+  const isNamed = session === undefined || session.unreadable !== undefined || mirror !== undefined;
+  if (!isNamed || (mirror !== undefined && mirror.source > record.source)) return undefined;
   const event = await store.event(record.session, record.source);
-  if (mirror === undefined || event === undefined) throw new Error(`event ${record.source} is not there`);
+  if (mirror?.source !== record.source || event === undefined) throw new Error(`event ${record.source} is not there`);
   return mirror.render(event);
 };
 

@@ -7,7 +7,7 @@ import { findBrokenLink, type NewEvent, type StoredEvent } from '../kernel/event
 import { defineKind, type Kind, type Kinds } from '../kernel/kind.ts';
 import { createKinds } from '../kernel/kinds.ts';
 import { claimFromData, type Renewal } from '../kernel/lease.ts';
-import type { CommitRequest, Store } from '../kernel/ports.ts';
+import type { CommitRequest, MirrorFile, MirrorRecord, Store } from '../kernel/ports.ts';
 import { processOf } from '../kernel/process.ts';
 import { refuse } from '../kernel/refusal.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
@@ -74,6 +74,70 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     assert.deepEqual(await everything(store, 'a'), before);
     await add(store, 'a', 4);
     assert.equal(sumOf(await store.load('tally:a')), 4);
+  });
+
+  promise(
+    'a refusal that is put on record is a journal event of the first session, and changes nothing else',
+    async (store) => {
+      await openTally(store, 'a');
+      await openTally(store, 'b');
+      await add(store, 'b', 2);
+      const record: readonly NewEvent[] = [
+        { type: 'ResultRefused', v: 1, data: { why: 'too late' } },
+        { type: 'Noted', v: 1, data: { text: 'x' } },
+      ];
+      const refusal = refuse('conflict', 'Too late.', { record });
+      const refusing = {
+        ...request('b', () => ({ ok: false, error: refusal })),
+        keys: ['tally:b', 'tally:a'],
+        request: { id: 'r1', verb: 'add', digest: 'd', given: true },
+      };
+      const before = await everything(store, 'a');
+      const beforeB = await everything(store, 'b');
+      assert.deepEqual(await store.commit({ ...refusing, dryRun: true }), { ok: false, error: refusal });
+      assert.deepEqual([await everything(store, 'a'), await everything(store, 'b')], [before, beforeB]);
+
+      for (const [journalOnly, seq] of [
+        [false, 4],
+        [true, 6],
+      ] as const) {
+        // The same request again: it was not carried out, so it is decided anew.
+        assert.deepEqual(await store.commit({ ...refusing, journalOnly }), { ok: false, error: refusal });
+        assert.deepEqual((await store.events('tally:b', {})).map(({ type }) => type).slice(seq - 2), [
+          'ResultRefused',
+          'Noted',
+        ]);
+        const session = await store.load('tally:b');
+        assert.deepEqual([session?.common.seq, session?.common.revision, sumOf(session)], [seq, 2, 2]);
+      }
+      assert.equal(await store.recall('r1'), undefined);
+      assert.equal((await store.events('tally:a', {})).length, 1);
+      assert.equal((await store.event('tally:b', 3))?.cause, refusing.origin.cause);
+      assert.equal(findBrokenLink(await store.events('tally:b', {})), undefined);
+      assert.deepEqual(await store.verify(), []);
+      await add(store, 'b', 3);
+      assert.equal(sumOf(await store.load('tally:b')), 5);
+    },
+  );
+
+  promise('what moves a session, or is of none, is never put on record of a refusal', async (store) => {
+    await openTally(store, 'a');
+    const before = await everything(store, 'a');
+    for (const [of, record] of [
+      ['a', [added(1)]],
+      [
+        'a',
+        [
+          { type: 'Noted', v: 1, data: {} },
+          { type: 'SessionClosed', v: 1, data: {} },
+        ],
+      ],
+      ['nobody', [{ type: 'Noted', v: 1, data: {} }]],
+    ] as const) {
+      const error = refuse('conflict', 'No.', { record });
+      await assert.rejects(async () => store.commit(request(of, () => ({ ok: false, error }))), /refusal/);
+      assert.deepEqual(await everything(store, 'a'), before);
+    }
   });
 
   promise('several sessions are written together or not at all', async (store) => {
@@ -269,6 +333,45 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     assert.deepEqual(await store.rebuild('tally:a'), ok(false));
   });
 
+  promise('what was thrown away, rehearsed or refused is never gone on from', async (store) => {
+    await openTally(store, 'a');
+    await add(store, 'a', 1);
+    const before = await store.load('tally:a');
+    const commitWith = async (more: Partial<CommitRequest<JsonObject>>) =>
+      store.commit({ ...request('a', () => decided('a', [added(10)])), ...more });
+    await assert.rejects(async () =>
+      commitWith({
+        answer: () => {
+          throw new Error('a defect, after everything was written');
+        },
+      }),
+    );
+    assert.ok((await commitWith({ dryRun: true })).ok);
+    assert.equal((await commitWith({ expectRevision: 9 })).ok, false);
+    assert.deepEqual((await store.load('tally:a'))?.common, before?.common);
+    assert.equal(sumOf(await store.load('tally:a')), 1);
+    await add(store, 'a', 2);
+    assert.equal(sumOf(await store.load('tally:a')), 3);
+    await store.rebuild('tally:a');
+    await add(store, 'a', 4);
+    assert.equal(sumOf(await store.load('tally:a')), 7);
+    assert.equal((await store.load('tally:a'))?.processes.size, 0);
+    assert.deepEqual(await store.verify(), []);
+  });
+
+  promise('many sessions are gone on with in turns, each from where it stood', async (store) => {
+    const names = Array.from({ length: 12 }, (_, index) => `n${index}`);
+    for (const one of names) await openTally(store, one);
+    for (let amount = 1; amount <= 3; amount += 1) {
+      for (const one of names) {
+        await add(store, one, amount);
+        await commit(store, one, [{ type: 'Noted', v: 1, data: { text: 'x' } }]);
+      }
+    }
+    for (const one of names) assert.equal(sumOf(await store.load(`tally:${one}`)), 6, one);
+    assert.deepEqual(await store.verify(), []);
+  });
+
   promise('mirrors are recorded with the commit, settled once, and only the newest', async (store) => {
     await openTally(store, 'a');
     assert.deepEqual(await store.mirrors(['tally:a']), []);
@@ -277,13 +380,62 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     assert.ok(first !== undefined);
     assert.deepEqual([first.path, first.source, first.stamp], ['tallies/a/sum.txt', 2, null]);
     await add(store, 'a', 8);
-    assert.equal(await store.settleMirror(first, () => 'never', true), false);
+    assert.equal(await store.settleMirror(first, untouched, true), false);
     const [second] = await store.mirrors(['tally:a']);
     assert.ok(second !== undefined && second.source === 3);
-    assert.equal(await store.settleMirror(second, () => 'stamp', false), true);
+    assert.equal(
+      await store.settleMirror(
+        second,
+        { ...untouched, stamp: () => null, digest: () => null, write: () => 'stamp' },
+        false,
+      ),
+      true,
+    );
     assert.deepEqual(await store.mirrors([]), []);
     assert.equal((await store.mirrors(['tally:a']))[0]?.stamp, 'stamp');
-    assert.deepEqual(await store.mirrorDigests('here', 'tallies/a/sum.txt'), [second.digest, first.digest]);
+    for (const [digest, expected] of [
+      [first.digest, true],
+      [second.digest, true],
+      ['f'.repeat(64), false],
+    ] as const)
+      assert.equal(await store.wasMirror('here', 'tallies/a/sum.txt', digest), expected);
+    assert.equal(await store.wasMirror('here', 'tallies/b/sum.txt', first.digest), false);
+  });
+
+  promise('what is found in the place of a mirror is known by its stamp, else by its digest', async (store) => {
+    await openTally(store, 'a');
+    const told: unknown[] = [];
+    let before: MirrorRecord | undefined;
+    const settle = async (stamp: string | null, digest: (() => string | null) | undefined, after: string) => {
+      await add(store, 'a', told.length);
+      const [record] = await store.mirrors([]);
+      assert.ok(record !== undefined);
+      const file: MirrorFile = {
+        stamp: () => stamp,
+        digest: digest ?? untouched.digest,
+        write: (found, wasMade) => {
+          told.push([found === before?.digest ? 'before' : found, wasMade]);
+          return after;
+        },
+      };
+      assert.equal(await store.settleMirror(record, file, true), true);
+      assert.equal((await store.mirrors(['tally:a']))[0]?.stamp, after);
+      before = record;
+    };
+    await settle(null, () => null, 's1');
+    // It looks as it was left: it is not read.
+    await settle('s1', undefined, 's2');
+    // It looks as it was left once, which proves nothing any more.
+    await settle('s1', () => 'x', 's3');
+    await settle('t', () => before?.digest ?? null, 's4');
+    await settle('s4', undefined, 's5');
+    assert.deepEqual(told, [
+      [null, false],
+      ['before', true],
+      ['x', false],
+      ['before', true],
+      ['before', true],
+    ]);
   });
 
   promise(
@@ -704,6 +856,13 @@ export const testStore = ({ name, open }: StoreFixture): void => {
       assert.equal(read.length, total);
     },
   );
+};
+
+/** A file that nobody is to look at. */
+const untouched: MirrorFile = {
+  stamp: () => assert.fail('it was looked at'),
+  digest: () => assert.fail('it was read'),
+  write: () => assert.fail('it was written'),
 };
 
 /** Before the first event. */

@@ -124,6 +124,18 @@ CREATE TABLE lease (
 ALTER TABLE session ADD COLUMN paused_at TEXT;
 ALTER TABLE session ADD COLUMN archived_at TEXT;
 `,
+  `
+-- The state of each session's kind at one of its events, apart from the row, which every commit writes. Those of before are
+-- made anew with their rows; their columns stay for older programs, which read on.
+CREATE TABLE snapshot (
+  session TEXT PRIMARY KEY REFERENCES session (key),
+  seq INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  state TEXT NOT NULL
+) STRICT;
+UPDATE session SET snapshot = NULL, snapshot_seq = 0, snapshot_version = 0, snapshot_checksum = 0, tail_bytes = 0;
+`,
 ];
 
 /** The schema version that this program reads and writes. */

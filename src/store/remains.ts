@@ -187,7 +187,7 @@ const goOn = (
     events.push(chained);
   }
   if (!isOpened(session) || session.unreadable !== undefined) return undefined;
-  const { status, outcome, position, revision } = sessionToStored(session, undefined, 0);
+  const { status, outcome, position, revision } = sessionToStored(session);
   const isSame =
     status === row.status && outcome === row.outcome && position === row.position && revision === row.revision;
   return isSame ? { events, flaw: lostText(gaps) } : undefined;

@@ -1,4 +1,4 @@
-import type { Json } from '../lib/canonical-json.ts';
+import { canonicalJson, type Json } from '../lib/canonical-json.ts';
 import { checksum } from '../lib/checksum.ts';
 import type { Common } from '../kernel/common.ts';
 import { isClaim, type Claim } from '../kernel/lease.ts';
@@ -18,12 +18,22 @@ export interface StoredSession extends SessionRow {
   readonly checksum: number;
   /** Covers the columns alone; null where an older program wrote them. */
   readonly listedChecksum: number | null;
-  readonly snapshot: string | null;
-  readonly snapshotSeq: number;
-  readonly snapshotVersion: number;
-  readonly snapshotChecksum: number;
-  /** Size of the lifecycle events since the snapshot, in UTF-16 code units of their data. */
-  readonly tailBytes: number;
+}
+
+/** The state of a session's kind at one of its events, as a backend keeps it apart from the row. */
+export interface StoredSnapshot {
+  readonly session: string;
+  readonly seq: number;
+  /** The `stateVersion` of the kind that it was taken under. */
+  readonly version: number;
+  readonly checksum: number;
+  readonly state: string;
+}
+
+/** What a session is folded from, in UTF-16 code units: its snapshot, and the data of the lifecycle events behind it. */
+export interface Weight {
+  readonly snapshot: number;
+  readonly tail: number;
 }
 
 /** Raised when the kernel's part of the view or the common state changes its shape. */
@@ -35,21 +45,10 @@ const viewVersionOf = (kind: Kind): string => `${kernelVersion}.${kind.stateVers
 /** A tail below this size is not worth a snapshot. */
 const smallestTail = 4096;
 
-/**
- * The row of a session after it was written. `added` is the size of the lifecycle events that were appended. After remarks
- * alone (`added` undefined) the view stays what it was, and so does the snapshot.
- */
-export const sessionToStored = (
-  session: OpenedSession,
-  before: StoredSession | undefined,
-  added: number | undefined,
-): StoredSession => {
+/** The row of a session as it is now; `unmoved` is the one before, where remarks alone were appended: then the view stays. */
+export const sessionToStored = (session: OpenedSession, unmoved?: StoredSession): StoredSession => {
   const { common } = session;
-  const commonText = JSON.stringify(common);
-  const projections =
-    before !== undefined && added === undefined
-      ? before
-      : projectionsOf(session, before, (before?.tailBytes ?? 0) + (added ?? 0));
+  const { position, view, viewVersion } = unmoved ?? viewToStored(session);
   const row = {
     key: common.key,
     kind: common.kind,
@@ -70,65 +69,70 @@ export const sessionToStored = (
     archivedAt: common.archivedAt,
     lease: common.lease,
     hash: session.hash,
-    common: commonText,
-    position: projections.position,
-    view: projections.view,
-    viewVersion: projections.viewVersion,
-    snapshot: projections.snapshot,
-    snapshotSeq: projections.snapshotSeq,
-    snapshotVersion: projections.snapshotVersion,
-    snapshotChecksum: projections.snapshotChecksum,
-    tailBytes: projections.tailBytes,
+    common: JSON.stringify(common),
+    position,
+    view,
+    viewVersion,
   };
   const listedChecksum = listedChecksumOf(row);
   return { ...row, listedChecksum, checksum: checksumOf(row, listedChecksum) };
 };
 
-type Projections = Pick<
-  StoredSession,
-  | 'position'
-  | 'view'
-  | 'viewVersion'
-  | 'snapshot'
-  | 'snapshotSeq'
-  | 'snapshotVersion'
-  | 'snapshotChecksum'
-  | 'tailBytes'
->;
-
-const projectionsOf = (session: OpenedSession, before: StoredSession | undefined, tail: number): Projections => {
+const viewToStored = (session: OpenedSession): Pick<StoredSession, 'position' | 'view' | 'viewVersion'> => {
   const view = viewOfSession(session);
+  return { position: view.position, view: JSON.stringify(view), viewVersion: viewVersionOf(session.kind) };
+};
+
+/**
+ * Whether a session is worth another snapshot. Of a state of 1 MB, reading it costs 18 ms, writing it 30 ms: a tail of a
+ * thirty-second part is some 150 events, which are folded in less than that, and have paid for it.
+ */
+export const isHeavy = ({ snapshot, tail }: Weight): boolean => tail >= Math.max(smallestTail, snapshot / 32);
+
+/** A snapshot of a session as it is now. */
+export const takeSnapshot = (session: OpenedSession): StoredSnapshot => {
+  const taken = {
+    session: session.key,
+    seq: session.common.seq,
+    version: session.kind.stateVersion,
+    state: session.folded.freeze(),
+  };
+  return { ...taken, checksum: snapshotChecksumOf(taken) };
+};
+
+const snapshotChecksumOf = ({ session, seq, version, state }: Omit<StoredSnapshot, 'checksum'>): number =>
+  checksum(session, String(seq), String(version), state);
+
+/** Whether a snapshot can be gone on from: it is what was written, by a program with the same shape, of what was then. */
+const isUsable = (snapshot: StoredSnapshot, kind: Kind, newest: number): boolean =>
+  snapshot.version === kind.stateVersion &&
+  snapshot.seq <= newest &&
+  snapshot.checksum === snapshotChecksumOf(snapshot);
+
+/**
+ * Looks for what a snapshot says among the situations that a replay passes. One of a program with another shape says nothing.
+ */
+export const proveSnapshot = (
+  snapshot: StoredSnapshot | undefined,
+  kind: Kind,
+): { readonly pass: (session: Session) => void; readonly isProved: () => boolean } => {
+  if (snapshot === undefined || snapshot.version !== kind.stateVersion) return { pass: () => {}, isProved: () => true };
+  let isProved = false;
   return {
-    position: view.position,
-    view: JSON.stringify(view),
-    viewVersion: viewVersionOf(session.kind),
-    ...snapshotOf(session, before, tail),
+    pass: ({ common, folded }) => {
+      if (common?.seq !== snapshot.seq) return;
+      isProved = isUsable(snapshot, kind, snapshot.seq) && isSameJson(snapshot.state, folded.freeze());
+    },
+    isProved: () => isProved,
   };
 };
 
-/** A snapshot is taken when the tail has outgrown the last one: so appending costs O(1), and loading O(state). */
-const snapshotOf = (
-  session: OpenedSession,
-  before: StoredSession | undefined,
-  tail: number,
-): Pick<StoredSession, 'snapshot' | 'snapshotSeq' | 'snapshotVersion' | 'snapshotChecksum' | 'tailBytes'> => {
-  if (tail < Math.max(smallestTail, before?.snapshot?.length ?? 0)) {
-    return {
-      snapshot: before?.snapshot ?? null,
-      snapshotSeq: before?.snapshotSeq ?? 0,
-      snapshotVersion: before?.snapshotVersion ?? 0,
-      snapshotChecksum: before?.snapshotChecksum ?? 0,
-      tailBytes: tail,
-    };
-  }
-  const snapshot = session.folded.freeze();
-  return {
-    snapshot,
-    snapshotSeq: session.common.seq,
-    snapshotVersion: session.kind.stateVersion,
-    snapshotChecksum: checksum(snapshot),
-    tailBytes: 0,
-  };
+/** The order of keys may depend on where a state was folded from. */
+const isSameJson = (a: string, b: string): boolean => a === b || canonicalOf(a) === canonicalOf(b);
+
+const canonicalOf = (text: string): string => {
+  const value: Json = JSON.parse(text);
+  return canonicalJson(value);
 };
 
 /** Covers the projections and the columns that are made of them. */
@@ -185,27 +189,21 @@ export const isOfOtherShape = (stored: StoredSession, kind: Kind): boolean =>
 export const isIntact = (stored: StoredSession, kind: Kind): boolean =>
   !isOfOtherShape(stored, kind) && isUndamaged(stored);
 
-/** The session of a row before its tail: thawed where a snapshot holds, else empty; undefined where the row is not intact. */
+/** The session of an intact row before its tail: thawed where there is a snapshot that can be used, else empty. */
 export const storedToSession = (
   stored: StoredSession,
+  snapshot: StoredSnapshot | undefined,
   kind: Kind,
-): { readonly session: Session; readonly after: number } | undefined => {
-  if (!isIntact(stored, kind)) return undefined;
+): { readonly session: Session; readonly after: number; readonly weight: number } => {
   const base = { ...absentSession(kind, stored.key), common: parseCommon(stored), hash: stored.hash };
-  const holds =
-    stored.snapshot !== null &&
-    stored.snapshotVersion === kind.stateVersion &&
-    stored.snapshotChecksum === checksum(stored.snapshot);
-  if (!holds || stored.snapshot === null) return { session: base, after: 0 };
-  const snapshot: Json = JSON.parse(stored.snapshot);
-  return { session: { ...base, folded: kind.thaw(snapshot) }, after: stored.snapshotSeq };
+  if (snapshot === undefined || !isUsable(snapshot, kind, stored.seq)) return { session: base, after: 0, weight: 0 };
+  const state: Json = JSON.parse(snapshot.state);
+  return { session: { ...base, folded: kind.thaw(state) }, after: snapshot.seq, weight: snapshot.state.length };
 };
 
-/** Whether a row says what a freshly made one says; how far its snapshot reaches is its own affair, if it is usable. */
+/** Whether a row says what a freshly made one says. */
 export const saysTheSame = (stored: StoredSession, fresh: StoredSession, kind: Kind): boolean =>
-  isIntact(stored, kind) &&
-  stored.checksum === fresh.checksum &&
-  (stored.snapshot === null ? stored.snapshotSeq === 0 : storedToSession(stored, kind)?.after === stored.snapshotSeq);
+  isIntact(stored, kind) && stored.checksum === fresh.checksum;
 
 /** The common state of a row whose checksum holds. */
 export const parseCommon = (stored: StoredSession): Common => JSON.parse(stored.common);

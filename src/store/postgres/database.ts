@@ -210,11 +210,7 @@ export const openDatabase = async (
             left,
             async (client) => {
               // Under the same locks whoever was lost has ended, one way or the other.
-              if (
-                doubtful !== undefined &&
-                doubt !== undefined &&
-                (await perform(client, doubt.wasDone(doubtful.value)))
-              )
+              if (doubtful !== undefined && doubt !== undefined && (await perform(client, doubt.wasDone(doubtful))))
                 return { commit: false, value: doubtful.value };
               doubtful = undefined;
               return perform(client, work());
@@ -287,7 +283,7 @@ const createTranslation = (schema: string): ((sql: string) => string) => {
       .replaceAll(' NOT INDEXED', '')
       .replaceAll('?', () => `$${(count += 1)}`)
       .replaceAll(
-        /\b(FROM|INTO|UPDATE) (meta|session|event|request|mirror|process|lease)\b/g,
+        /\b(FROM|INTO|UPDATE) (meta|session|event|request|mirror|process|lease|snapshot)\b/g,
         (_, verb: string, table: string) => `${verb} "${schema}".${table}`,
       );
     translated.set(sql, fresh);

@@ -115,6 +115,16 @@ CREATE TABLE lease (
 ALTER TABLE session ADD COLUMN paused_at TEXT;
 ALTER TABLE session ADD COLUMN archived_at TEXT;
 `,
+  `
+CREATE TABLE snapshot (
+  session TEXT COLLATE "C" PRIMARY KEY REFERENCES session (key),
+  seq BIGINT NOT NULL,
+  version BIGINT NOT NULL,
+  checksum BIGINT NOT NULL,
+  state TEXT NOT NULL
+);
+UPDATE session SET snapshot = NULL, snapshot_seq = 0, snapshot_version = 0, snapshot_checksum = 0, tail_bytes = 0;
+`,
 ];
 
 /** The schema version that this program reads and writes. */

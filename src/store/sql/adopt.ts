@@ -14,6 +14,7 @@ import { recordMirrors } from './mirrors.ts';
 import { beatProcess, recordProcesses } from './processes.ts';
 import { rowToRequest } from './requests.ts';
 import { upsertSession } from './sessions.ts';
+import { keepSnapshot } from './snapshots.ts';
 import { all, get, run, type Work } from './work.ts';
 
 /**
@@ -56,8 +57,9 @@ export function* adoptEvents(
     );
   if (!isOpened(session)) return leave(refuse('not-found', `${key} has no events.`));
   if (fresh.length > 0) {
-    const added = moves.length === 0 ? undefined : size;
-    yield* upsertSession(sessionToStored(session, loaded?.stored, added), loaded?.stored);
+    yield* upsertSession(sessionToStored(session), loaded?.stored);
+    const { snapshot, tail } = loaded?.weight ?? { snapshot: 0, tail: 0 };
+    if (moves.length > 0) yield* keepSnapshot(session, { snapshot, tail: tail + size });
     yield* insertEvents(fresh.map((event) => ({ event, data: JSON.stringify(event.data) })));
     yield* recordProcesses(session, fresh);
     const bySeq = new Map(fresh.map((event) => [event.seq, event]));

@@ -1,27 +1,35 @@
-import { isLifecycle, type StoredEvent } from '../../kernel/event.ts';
+import { isLifecycle, type DecidedEvent, type StoredEvent } from '../../kernel/event.ts';
 import type { Kinds } from '../../kernel/kind.ts';
 import type { CommitOutcome, CommitRequest, SessionRow } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { absentSession, appendEvents, isOpened, type OpenedSession, type Session } from '../../kernel/session.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { sessionToStored, type StoredSession } from '../rows.ts';
+import { sessionToStored } from '../rows.ts';
 import type { Transaction } from './backend.ts';
+import type { Cache, Folded } from './cache.ts';
 import { insertEvents, selectEvent } from './events.ts';
 import { changeRenewal } from './leases.ts';
-import { kindOf, loadCommon, loadSession, withProcesses, withRenewals } from './load.ts';
+import { kindOf, loadCommon, loadSession, withProcesses, withRenewals, type Loaded } from './load.ts';
 import { recordMirrors } from './mirrors.ts';
 import { beatProcess, recordProcesses } from './processes.ts';
 import { insertRequest, selectRequest } from './requests.ts';
 import { selectRows, upsertSession } from './sessions.ts';
+import { keepSnapshot } from './snapshots.ts';
 import type { Work } from './work.ts';
+
+/** What a commit comes to, and the sessions that it leaves as they are folded then. */
+type Committed<Answer extends JsonObject> = Transaction<Result<CommitOutcome<Answer>, Refusal>> & {
+  readonly folded?: readonly Folded[];
+};
 
 /** One commit, as it is done while nobody else writes these sessions: recheck, load, decide, fold, write. */
 export function* commit<Answer extends JsonObject>(
   kinds: Kinds,
   remake: (key: string) => Work<SessionRow>,
+  cache: Cache,
   request: CommitRequest<Answer>,
-): Work<Transaction<Result<CommitOutcome<Answer>, Refusal>>> {
+): Work<Committed<Answer>> {
   const leave = (value: Result<CommitOutcome<Answer>, Refusal>) => ({ commit: false, value });
 
   const known = yield* selectRequest(request.request.id);
@@ -32,11 +40,11 @@ export function* commit<Answer extends JsonObject>(
   }
 
   const before = new Map<string, Session>();
-  const storedByKey = new Map<string, StoredSession>();
+  const loadedByKey = new Map<string, Loaded>();
   for (const key of new Set(request.keys.toSorted())) {
     const kind = kindOf(kinds, key);
-    const loaded = yield* request.journalOnly ? loadCommon(kind, key) : loadSession(kind, key);
-    if (loaded !== undefined) storedByKey.set(key, loaded.stored);
+    const loaded = yield* request.journalOnly ? loadCommon(kind, key) : loadSession(kind, key, { cache });
+    if (loaded !== undefined) loadedByKey.set(key, loaded);
     const session = loaded?.session ?? absentSession(kind, key);
     const renewed = yield* withRenewals(session, request.steps === true);
     before.set(key, request.processes === undefined ? renewed : yield* withProcesses(renewed, request.processes));
@@ -45,10 +53,16 @@ export function* commit<Answer extends JsonObject>(
   if (stale !== undefined) return leave(err(stale));
 
   const decided = request.decide(before);
-  if (!decided.ok) return leave(decided);
+  if (!decided.ok) {
+    const { record = [] } = decided.error;
+    if (record.length === 0) return leave(decided);
+    const { key, seq, folded } = yield* writeRecord(before, loadedByKey, cache, request, record);
+    return { commit: !request.dryRun, value: decided, appended: new Map([[key, seq]]), folded };
+  }
 
   const after = new Map<string, Session>(before);
   const appended = new Map<string, number>();
+  const folded: Folded[] = [];
   for (const [key, events] of decided.value) {
     const session = before.get(key);
     if (session === undefined) throw new Error(`events were decided for ${key}, which was not loaded`);
@@ -60,7 +74,7 @@ export function* commit<Answer extends JsonObject>(
     if (!isOpened(moved)) throw new Error(`${key} was not opened by its first event`);
     after.set(key, moved);
     appended.set(key, moved.common.seq);
-    yield* writeSession(session, moved, storedByKey.get(key), stored);
+    folded.push(...(yield* writeSession(session, moved, loadedByKey.get(key), cache, stored)));
   }
   const beside = request.beside?.(after) ?? [];
   for (const one of beside) {
@@ -72,7 +86,7 @@ export function* commit<Answer extends JsonObject>(
   const { given } = request.request;
   if (given) yield* insertRequest(request.request, request.origin.actor, answer, request.origin.now);
   const isSomething = appended.size > 0 || given || beside.length > 0;
-  return { commit: isSomething && !request.dryRun, value: ok({ kind: 'committed', answer }), appended };
+  return { commit: isSomething && !request.dryRun, value: ok({ kind: 'committed', answer }), appended, folded };
 }
 
 const refuseRevision = (
@@ -89,21 +103,53 @@ const refuseRevision = (
   });
 };
 
+/** Puts on record what was refused: the state stays what it is, and the request may come again. */
+function* writeRecord(
+  before: ReadonlyMap<string, Session>,
+  loadedByKey: ReadonlyMap<string, Loaded>,
+  cache: Cache,
+  { keys, origin }: CommitRequest<JsonObject>,
+  record: readonly DecidedEvent[],
+): Work<{ readonly key: string; readonly seq: number; readonly folded: readonly Folded[] }> {
+  const [key = ''] = keys;
+  const session = before.get(key);
+  if (session === undefined || !isOpened(session)) throw new Error(`a refusal was to be put on record of no session`);
+  if (record.some(({ type }) => isLifecycle(type))) throw new Error(`${key}: a refusal may only append remarks`);
+  const { session: moved, events } = appendEvents(session, record, origin);
+  if (!isOpened(moved)) throw new Error(`${key} was not opened by its first event`);
+  const folded = yield* writeSession(session, moved, loadedByKey.get(key), cache, events);
+  return { key, seq: moved.common.seq, folded };
+}
+
+/** Writes what a session has come to; answers it as it is folded then, where that is known. */
 function* writeSession(
   before: Session,
   after: OpenedSession,
-  stored: StoredSession | undefined,
+  loaded: Loaded | undefined,
+  cache: Cache,
   events: readonly StoredEvent[],
-): Work<void> {
+): Work<readonly Folded[]> {
   const texts = events.map((event) => ({ event, data: JSON.stringify(event.data) }));
   const moving = texts.filter(({ event }) => isLifecycle(event.type));
-  const added = moving.length === 0 ? undefined : moving.reduce((total, { data }) => total + data.length, 0);
-  yield* upsertSession(sessionToStored(after, stored, added), stored);
+  // Where the state was folded its view is made anew: the row may have been damaged, or of an older shape.
+  const isFolded = moving.length > 0 || loaded?.weight !== undefined;
+  const stored = sessionToStored(after, isFolded ? undefined : loaded?.stored);
+  yield* upsertSession(stored, loaded?.stored);
   yield* insertEvents(texts);
   yield* recordProcesses(after, events);
-  if (moving.length === 0) return;
+  if (moving.length === 0) {
+    // Remarks leave the state as it was; where it was not folded now, perhaps it was before.
+    const weighed = loaded?.weight === undefined ? undefined : { session: after, weight: loaded.weight };
+    const known = weighed ?? (loaded === undefined ? undefined : cache.find(loaded.stored, after.kind));
+    if (known === undefined) return [];
+    return [{ session: { ...after, folded: known.session.folded }, stored, weight: known.weight }];
+  }
+  const { snapshot, tail } = loaded?.weight ?? { snapshot: 0, tail: 0 };
+  const added = moving.reduce((total, { data }) => total + data.length, 0);
+  const weight = yield* keepSnapshot(after, { snapshot, tail: tail + added });
   const newBySeq = new Map(events.map((event) => [event.seq, event]));
   yield* recordMirrors(before, after, function* eventAt(seq) {
     return newBySeq.get(seq) ?? (yield* selectEvent(after.key, seq));
   });
+  return [{ session: after, stored, weight }];
 }

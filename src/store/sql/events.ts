@@ -58,30 +58,28 @@ export const brokenChain = (key: string, seq: number, problem: string): StoreFai
 /** How many events are read at a time: a log may be longer than memory is large. */
 const pageOfEvents = 1000;
 
-/** Does something with each event of a session, in order. */
-export function* eachEvent(key: string, query: EventQuery, take: (event: StoredEvent) => void): Work<void> {
+/** Does something with each event of a session, in order, and with the size of its data. */
+export function* eachEvent(
+  key: string,
+  query: EventQuery,
+  take: (event: StoredEvent, size: number) => void,
+): Work<void> {
   for (let after = query.after ?? 0; ;) {
     const { sql, values } = statementOf(key, { ...query, after }, columns, pageOfEvents);
     const rows = yield* all(sql, ...values);
     for (const row of rows) {
       const event = rowToEvent(row);
-      take(event);
+      take(event, text(row, 'data').length);
       after = event.seq;
     }
     if (rows.length < pageOfEvents) return;
   }
 }
 
-/** Whether one of these sessions has an event with that cause. */
-export function* wasAppended(sessions: readonly string[], cause: string): Work<boolean> {
-  for (const key of sessions) {
-    const row = yield* get(
-      'SELECT seq FROM event WHERE session = ? AND cause = ? ORDER BY seq DESC LIMIT 1',
-      key,
-      cause,
-    );
-    if (row !== undefined) return true;
-  }
+/** Whether what a commit was to append is there: the newest event of a session, with the cause of its request. */
+export function* wasAppended(newest: ReadonlyMap<string, number> | undefined, cause: string): Work<boolean> {
+  // They were appended together or not at all.
+  for (const [key, seq] of newest ?? []) return (yield* selectEvent(key, seq))?.cause === cause;
   return false;
 }
 

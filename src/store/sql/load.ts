@@ -1,4 +1,4 @@
-import { hashEvent } from '../../kernel/event.ts';
+import { hashEvent, isLifecycle } from '../../kernel/event.ts';
 import type { Kind, Kinds } from '../../kernel/kind.ts';
 import { StoreFailure, type ReadSession, type SessionRow } from '../../kernel/ports.ts';
 import { refuse } from '../../kernel/refusal.ts';
@@ -19,11 +19,14 @@ import {
   storedToSession,
   unreadableOf,
   type StoredSession,
+  type Weight,
 } from '../rows.ts';
+import type { Cache, Folded } from './cache.ts';
 import { brokenChain, eachEvent } from './events.ts';
 import { selectRenewals } from './leases.ts';
 import { selectProcesses } from './processes.ts';
 import { selectSession } from './sessions.ts';
+import { selectSnapshot } from './snapshots.ts';
 import { get, type Work } from './work.ts';
 
 /** The kind of a session; one that is not known was written by a newer program. */
@@ -42,30 +45,47 @@ export const kindOf = (kinds: Kinds, key: string): Kind => {
 export interface Loaded {
   readonly session: OpenedSession;
   readonly stored: StoredSession;
+  /** What its state was folded from; undefined where it was not. */
+  readonly weight: Weight | undefined;
 }
 
 /** A session with its row: from its projections where they are intact, else replayed from its events. */
-export function* loadSession(kind: Kind, key: string, until?: number): Work<Loaded | undefined> {
+export function* loadSession(
+  kind: Kind,
+  key: string,
+  { until, cache }: { readonly until?: number | undefined; readonly cache?: Cache } = {},
+): Work<Loaded | undefined> {
   const stored = yield* selectSession(key);
   if (stored === undefined) return undefined;
-  const base = until === undefined ? storedToSession(stored, kind) : undefined;
-  if (base === undefined) {
-    const session = yield* replay(kind, key, until);
-    if (session !== undefined && until !== undefined && session.common.seq !== until) return undefined;
-    return session === undefined ? undefined : { session, stored };
+  if (until === undefined && isIntact(stored, kind)) {
+    const known = cache?.find(stored, kind);
+    if (known !== undefined) return known;
+    const folded = yield* foldTail(kind, stored);
+    if (folded !== undefined) {
+      cache?.keep(folded);
+      return folded;
+    }
   }
-  let { session } = base;
-  yield* eachEvent(key, { lifecycleOnly: true, after: base.after }, (event) => {
+  const replayed = yield* replay(kind, key, { until });
+  if (replayed === undefined || (until !== undefined && replayed.session.common.seq !== until)) return undefined;
+  return { session: replayed.session, stored, weight: { snapshot: 0, tail: replayed.size } };
+}
+
+/** A session from its intact row, its snapshot and the events behind it; undefined where they do not lead to its view. */
+function* foldTail(kind: Kind, stored: StoredSession): Work<Folded | undefined> {
+  const { key } = stored;
+  const { session: base, after, weight } = storedToSession(stored, yield* selectSnapshot(key), kind);
+  let session = base;
+  let tail = 0;
+  yield* eachEvent(key, { lifecycleOnly: true, after }, (event, size) => {
     session = applyToKind(session, event);
+    tail += size;
   });
-  if (!isOpened(session)) return undefined;
   // The events of the tail are not hashed here: that they lead to the view that was stored proves what counts of them.
-  if (session.unreadable !== undefined || JSON.stringify(viewOfSession(session)) !== stored.view) {
-    const replayed = yield* replay(kind, key);
-    return replayed === undefined ? undefined : { session: replayed, stored };
-  }
-  const unreadable = session.unreadable ?? (yield* locate(key, unreadableOf(kind, session.common)));
-  return { session: { ...session, unreadable }, stored };
+  if (!isOpened(session) || session.unreadable !== undefined) return undefined;
+  if (JSON.stringify(viewOfSession(session)) !== stored.view) return undefined;
+  const unreadable = yield* locate(key, unreadableOf(kind, session.common));
+  return { session: { ...session, unreadable }, stored, weight: { snapshot: weight, tail } };
 }
 
 /** A session with its common state alone, where its row is intact; its kind's state is not folded. */
@@ -74,19 +94,33 @@ export function* loadCommon(kind: Kind, key: string): Work<Loaded | undefined> {
   if (stored === undefined || !isIntact(stored, kind)) return yield* loadSession(kind, key);
   const common = parseCommon(stored);
   const unreadable = yield* locate(key, unreadableOf(kind, common));
-  return { session: { ...absentSession(kind, key), common, hash: stored.hash, unreadable }, stored };
+  return { session: { ...absentSession(kind, key), common, hash: stored.hash, unreadable }, stored, weight: undefined };
 }
 
-/** The session folded from its events alone, each proved by its hash. */
-export function* replay(kind: Kind, key: string, until?: number): Work<OpenedSession | undefined> {
+/** A session folded from its events alone, each proved by its hash, and the size of those that move it. */
+export interface Replayed {
+  readonly session: OpenedSession;
+  readonly size: number;
+}
+
+/** Replays a session; `pass` sees it after each event. */
+export function* replay(
+  kind: Kind,
+  key: string,
+  { until, pass }: { readonly until?: number | undefined; readonly pass?: (session: OpenedSession) => void } = {},
+): Work<Replayed | undefined> {
   let session: Session = absentSession(kind, key);
-  yield* eachEvent(key, until === undefined ? {} : { until }, (event) => {
+  let size = 0;
+  yield* eachEvent(key, until === undefined ? {} : { until }, (event, weight) => {
     const next = (session.common?.seq ?? 0) + 1;
     if (event.seq !== next) throw brokenChain(key, next, 'is missing');
     if (hashEvent(session.hash, event) !== event.hash) throw brokenChain(key, next, 'differs from its hash');
-    session = applyEvent(session, event);
+    const after = applyEvent(session, event);
+    pass?.(after);
+    session = after;
+    if (isLifecycle(event.type)) size += weight;
   });
-  return isOpened(session) ? session : undefined;
+  return isOpened(session) ? { session, size } : undefined;
 }
 
 /** A session as it is read. */
@@ -100,14 +134,14 @@ export function* readSession(kinds: Kinds, key: string, until?: number): Work<Re
     if (isIntact(stored, kind))
       return storedToRead(stored, yield* locate(key, unreadableOf(kind, parseCommon(stored))));
   }
-  const loaded = yield* loadSession(kindOf(kinds, key), key, until);
+  const loaded = yield* loadSession(kindOf(kinds, key), key, { until });
   return loaded === undefined ? undefined : sessionToRead(loaded.session);
 }
 
 /** A row whose columns were damaged, made anew from its events. */
 export function* remakeRow(kinds: Kinds, name: string, key: string): Work<SessionRow> {
-  const session = yield* replay(kindOf(kinds, key), key);
-  if (session !== undefined) return sessionToRead(session).row;
+  const replayed = yield* replay(kindOf(kinds, key), key);
+  if (replayed !== undefined) return sessionToRead(replayed.session).row;
   throw new StoreFailure(refuse('damaged', `The row of ${key} in ${name} was damaged.`, { hint: 'stint doctor' }));
 }
 

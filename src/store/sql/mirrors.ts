@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../kernel/event.ts';
-import type { MirrorRecord } from '../../kernel/ports.ts';
+import type { MirrorFile, MirrorRecord } from '../../kernel/ports.ts';
 import type { OpenedSession, Session } from '../../kernel/session.ts';
 import { isOpened } from '../../kernel/session.ts';
 import { sha256 } from '../../lib/sha256.ts';
@@ -50,16 +50,32 @@ export function* selectMirrors(sessions: readonly string[]): Work<readonly Mirro
   return rows.map(rowToRecord);
 }
 
-/** The digests of every version of a mirror, newest first. */
-export function* selectDigests(place: string, path: string): Work<readonly string[]> {
-  const rows = yield* all('SELECT digest FROM mirror WHERE place = ? AND path = ? ORDER BY id DESC', place, path);
-  return rows.map((row) => text(row, 'digest'));
+/** Whether a version of a mirror with that digest was ever made. */
+export function* wasMirror(place: string, path: string, digest: string): Work<boolean> {
+  const row = yield* get(
+    'SELECT id FROM mirror WHERE place = ? AND path = ? AND digest = ? LIMIT 1',
+    place,
+    path,
+    digest,
+  );
+  return row !== undefined;
 }
 
-/** Runs `write` if the record is still the newest of its mirror, and keeps the stamp; for who holds the lock on it. */
+/** The digest of a file that looks as the version which was written last: it needs no reading. */
+function* digestByStamp({ place, path }: MirrorRecord, stamp: string | null): Work<string | undefined> {
+  if (stamp === null) return undefined;
+  const row = yield* get(
+    'SELECT digest, stamp FROM mirror WHERE place = ? AND path = ? AND stamp IS NOT NULL ORDER BY id DESC LIMIT 1',
+    place,
+    path,
+  );
+  return row === undefined || textOrNull(row, 'stamp') !== stamp ? undefined : text(row, 'digest');
+}
+
+/** Brings a file up to date if the record is still the newest of its mirror; for who holds the lock on it. */
 export function* settleMirror(
   record: MirrorRecord,
-  write: () => string | null,
+  file: MirrorFile,
 ): Work<{ readonly commit: boolean; readonly value: boolean }> {
   const row = yield* get(
     `SELECT id, source FROM mirror WHERE place = ? AND path = ? ORDER BY id DESC LIMIT 1`,
@@ -67,7 +83,10 @@ export function* settleMirror(
     record.path,
   );
   if (row === undefined || number(row, 'source') !== record.source) return { commit: false, value: false };
-  const stamp = write();
+  const known = yield* digestByStamp(record, file.stamp());
+  const found = known ?? file.digest();
+  const wasMade = known !== undefined || (found !== null && (yield* wasMirror(record.place, record.path, found)));
+  const stamp = file.write(found, wasMade);
   if (stamp === record.stamp) return { commit: false, value: true };
   yield* run('UPDATE mirror SET stamp = ? WHERE id = ?', stamp, number(row, 'id'));
   return { commit: true, value: true };

@@ -2,24 +2,27 @@ import type { Kind, Kinds } from '../../kernel/kind.ts';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { isIntact, saysTheSame, sessionToStored } from '../rows.ts';
+import { isIntact, proveSnapshot, saysTheSame, sessionToStored } from '../rows.ts';
 import type { Transaction } from './backend.ts';
-import { eachEvent, selectEvent } from './events.ts';
+import { selectEvent } from './events.ts';
 import { dropUnsoundRenewals } from './leases.ts';
 import { replay } from './load.ts';
 import { recordMirrors, selectMirrors } from './mirrors.ts';
 import { rebuildProcesses } from './processes.ts';
 import { selectKeys, selectSession, upsertSession } from './sessions.ts';
+import { dropSnapshot, keepSnapshot, selectSnapshot } from './snapshots.ts';
 import type { Work } from './work.ts';
 
 /** Makes the row, the processes and the records of mirrors of a session anew; answers whether anything differed. */
 export function* rebuildSession(kind: Kind, key: string): Work<Transaction<Result<boolean, Refusal>>> {
   const leave = (refusal: Refusal) => ({ commit: false, value: err(refusal) });
   const stored = yield* selectSession(key);
-  const session = yield* replay(kind, key);
-  if (session === undefined) {
+  const { pass, isProved } = proveSnapshot(yield* selectSnapshot(key), kind);
+  const replayed = yield* replay(kind, key, { pass });
+  if (replayed === undefined) {
     return leave(refuse('not-found', `There is no session ${key}.`, { hint: 'stint list --all' }));
   }
+  const { session, size } = replayed;
   if (stored !== undefined && isIntact(stored, kind) && stored.seq > session.common.seq) {
     return leave(
       refuse(
@@ -37,12 +40,8 @@ export function* rebuildSession(kind: Kind, key: string): Work<Transaction<Resul
       ),
     );
   }
-  let tail = 0;
-  yield* eachEvent(key, { lifecycleOnly: true }, ({ data }) => {
-    tail += JSON.stringify(data).length;
-  });
-  const fresh = sessionToStored(session, undefined, tail);
-  const same = stored !== undefined && saysTheSame(stored, fresh, kind);
+  const fresh = sessionToStored(session);
+  const same = stored !== undefined && saysTheSame(stored, fresh, kind) && isProved();
   const recorded = new Map((yield* selectMirrors([key])).map((record) => [record.path, record.source]));
   const complete = session.folded
     .mirrors(session.common)
@@ -51,6 +50,8 @@ export function* rebuildSession(kind: Kind, key: string): Work<Transaction<Resul
   const besides = [yield* rebuildProcesses(session), yield* dropUnsoundRenewals(key)].includes(true);
   if (same && complete) return { commit: besides, value: ok(besides) };
   yield* upsertSession(fresh, stored);
+  if (!isProved()) yield* dropSnapshot(key);
+  if (!same) yield* keepSnapshot(session, { snapshot: 0, tail: size });
   if (!complete) yield* recordMirrors(undefined, session, (seq) => selectEvent(key, seq));
   return { commit: true, value: ok(true) };
 }

@@ -5,7 +5,7 @@ import { all, get, run, type Row, type Work } from './work.ts';
 
 const listed =
   'key, kind, name, status, outcome, branch, place, worktree, position, started_at, updated_at, closed_at, seq, revision, interrupted_at, flaw, paused_at, archived_at, lease';
-const stored = `${listed}, hash, common, view, view_version, checksum, snapshot, snapshot_seq, snapshot_version, snapshot_checksum, tail_bytes, listed_checksum`;
+const stored = `${listed}, hash, common, view, view_version, checksum, listed_checksum`;
 
 /**
  * The rows that match, those changed last first. What was damaged on its way is not shown: `remake` makes such a row anew
@@ -68,11 +68,6 @@ export function* selectSession(key: string): Work<StoredSession | undefined> {
     view: text(row, 'view'),
     viewVersion: text(row, 'view_version'),
     checksum: number(row, 'checksum'),
-    snapshot: textOrNull(row, 'snapshot'),
-    snapshotSeq: number(row, 'snapshot_seq'),
-    snapshotVersion: number(row, 'snapshot_version'),
-    snapshotChecksum: number(row, 'snapshot_checksum'),
-    tailBytes: number(row, 'tail_bytes'),
     listedChecksum: numberOrNull(row, 'listed_checksum'),
   };
 }
@@ -95,7 +90,6 @@ const columnsOf = (session: StoredSession): Readonly<Record<string, string | num
   view: session.view,
   view_version: session.viewVersion,
   checksum: session.checksum,
-  tail_bytes: session.tailBytes,
 });
 
 /** Those that hardly ever change; a column that is set has its indexes written anew, whether it changes or not. */
@@ -110,21 +104,17 @@ const steadyColumnsOf = (session: StoredSession): Readonly<Record<string, string
   lease: session.lease === null ? null : JSON.stringify(session.lease),
 });
 
-const snapshotColumnsOf = (session: StoredSession): Readonly<Record<string, string | number | null>> => ({
-  snapshot: session.snapshot,
-  snapshot_seq: session.snapshotSeq,
-  snapshot_version: session.snapshotVersion,
-  snapshot_checksum: session.snapshotChecksum,
-});
+/** Where snapshots were before they had a table: older programs, which read a newer store, still look there. */
+const formerColumns = { snapshot_seq: 0, snapshot_version: 0, snapshot_checksum: 0, tail_bytes: 0 } as const;
 
-/** Writes the row of a session; what hardly ever changes and the snapshot only where they are other ones. */
+/** Writes the row of a session; what hardly ever changes only where it is another one. */
 export function* upsertSession(session: StoredSession, before: StoredSession | undefined): Work<void> {
   if (before === undefined) {
     const columns = {
       key: session.key,
       ...columnsOf(session),
       ...steadyColumnsOf(session),
-      ...snapshotColumnsOf(session),
+      ...formerColumns,
     };
     const names = Object.keys(columns);
     yield* run(
@@ -142,11 +132,9 @@ export function* upsertSession(session: StoredSession, before: StoredSession | u
     before.worktree === session.worktree &&
     before.startedAt === session.startedAt &&
     JSON.stringify(before.lease) === JSON.stringify(session.lease);
-  const sameSnapshot = before.snapshotSeq === session.snapshotSeq && before.snapshot === session.snapshot;
   const columns = {
     ...columnsOf(session),
     ...(isSteady ? {} : steadyColumnsOf(session)),
-    ...(sameSnapshot ? {} : snapshotColumnsOf(session)),
   };
   const changes = Object.keys(columns).map((name) => `${name} = ?`);
   yield* run(`UPDATE session SET ${changes.join(', ')} WHERE key = ?`, ...Object.values(columns), session.key);

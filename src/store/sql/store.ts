@@ -5,11 +5,12 @@ import type { Refusal } from '../../kernel/refusal.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, type Result } from '../../lib/result.ts';
 import type { Backend, Locks } from './backend.ts';
+import { createCache, type Folded } from './cache.ts';
 import { commit } from './commit.ts';
 import { selectOrphans, selectProved, wasAppended } from './events.ts';
 import { countRefusal, selectRefusals, selectRenewals } from './leases.ts';
 import { kindOf, loadCommon, loadSession, readSession, remakeRow } from './load.ts';
-import { selectDigests, selectMirrors, settleMirror } from './mirrors.ts';
+import { selectMirrors, settleMirror, wasMirror } from './mirrors.ts';
 import { selectProcesses } from './processes.ts';
 import { selectRequest } from './requests.ts';
 import { selectRows } from './sessions.ts';
@@ -19,6 +20,7 @@ import type { Work } from './work.ts';
 export const createStore = (given: Backend, kinds: Kinds): Store => {
   const backend = awaitingKinds(given);
   const { name, readOnly } = backend;
+  const cache = createCache();
   const remake = (key: string): Work<SessionRow> => remakeRow(kinds, name, key);
 
   return {
@@ -28,27 +30,36 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
     },
     readOnly,
     recall: async (id) => backend.ask(() => selectRequest(id)),
-    commit: async (request) =>
-      backend.write(
+    commit: async (request) => {
+      let folded: readonly Folded[] = [];
+      const outcome = await backend.write(
         {
           // What a guard is about may be any session: nobody else writes meanwhile.
           alone: [...(request.guards.length > 0 ? [everything] : []), ...new Set(request.keys.toSorted())],
           shared: request.guards.length > 0 ? [] : [everything],
         },
-        () => commit(kinds, remake, request),
+        function* carryOut() {
+          const made = yield* commit(kinds, remake, cache, request);
+          folded = made.commit ? (made.folded ?? []) : [];
+          return made;
+        },
         {
           isRepeatable: request.request.given,
           wasDone: (made) =>
-            request.request.given
-              ? wasAnswered(request.request.id, made)
-              : wasAppended(request.keys, request.request.id),
+            // Of a refusal only what was put on record stays.
+            request.request.given && made.value.ok
+              ? wasAnswered(request.request.id, made.value)
+              : wasAppended(made.appended, request.request.id),
         },
-      ),
+      );
+      for (const one of folded) cache.keep(one);
+      return outcome;
+    },
     rows: async (filter) => backend.ask(() => selectRows(filter, remake)),
     read: async (key, until) => backend.snapshot(() => readSession(kinds, key, until)),
     load: async (key, until) =>
       backend.snapshot(function* load() {
-        return (yield* loadSession(kindOf(kinds, key), key, until))?.session;
+        return (yield* loadSession(kindOf(kinds, key), key, { until, cache }))?.session;
       }),
     events: async (key, query) => backend.ask(() => selectProved(key, query)),
     event: async (key, seq) =>
@@ -65,10 +76,10 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
       return backend.snapshot(() => readOn(stretches, enough));
     },
     mirrors: async (sessions) => backend.ask(() => selectMirrors(sessions)),
-    mirrorDigests: async (place, path) => backend.ask(() => selectDigests(place, path)),
-    settleMirror: async (record, write, wait) => {
+    wasMirror: async (place, path, digest) => backend.ask(() => wasMirror(place, path, digest)),
+    settleMirror: async (record, file, wait) => {
       const locks = { alone: [`mirror ${record.place} ${record.path}`], shared: [] };
-      const settle = () => settleMirror(record, write);
+      const settle = () => settleMirror(record, file);
       return wait ? backend.write(locks, settle) : ((await backend.writeAtOnce(locks, settle)) ?? false);
     },
     rebuild: async (key) => {

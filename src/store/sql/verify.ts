@@ -3,12 +3,13 @@ import type { Kinds } from '../../kernel/kind.ts';
 import { StoreFailure, type Finding } from '../../kernel/ports.ts';
 import { absentSession, applyEvent, isOpened, type Session } from '../../kernel/session.ts';
 import { repairHint } from '../hints.ts';
-import { isOfOtherShape, saysTheSame, sessionToStored } from '../rows.ts';
+import { isOfOtherShape, proveSnapshot, saysTheSame, sessionToStored } from '../rows.ts';
 import type { Backend } from './backend.ts';
 import { eachEvent, selectOrphans } from './events.ts';
 import { renewalsAreSound } from './leases.ts';
 import { processesAgree } from './processes.ts';
 import { selectKeys, selectSession } from './sessions.ts';
+import { selectSnapshot } from './snapshots.ts';
 import { number, text } from './values.ts';
 import { all, type Work } from './work.ts';
 
@@ -46,11 +47,15 @@ function* verifySession(kinds: Kinds, key: string): Work<readonly Finding[]> {
   let session: Session | undefined = kind === undefined ? undefined : absentSession(kind, key);
   let last = 0;
   let broken: BrokenLink | undefined;
+  const snapshot = kind === undefined ? undefined : proveSnapshot(yield* selectSnapshot(key), kind);
   const follow = followChain();
   yield* eachEvent(key, {}, (event) => {
     broken = follow(event);
     if (broken !== undefined) return;
-    if (session !== undefined) session = applyEvent(session, event);
+    if (session !== undefined) {
+      session = applyEvent(session, event);
+      snapshot?.pass(session);
+    }
     last = event.seq;
   });
   if (broken !== undefined) return [damaged(`the chain is broken: ${broken.problem}`)];
@@ -70,9 +75,12 @@ function* verifySession(kinds: Kinds, key: string): Work<readonly Finding[]> {
     ];
   }
   if (!isOpened(session)) return [...findings, found('it has no events')];
-  const fresh = sessionToStored(session, undefined, 0);
+  const fresh = sessionToStored(session);
   if (stored.seq <= last && !isOfOtherShape(stored, kind) && !saysTheSame(stored, fresh, kind)) {
     findings.push(found('its row differs from its events', `stint rebuild --session ${key}`));
+  }
+  if (snapshot?.isProved() === false) {
+    findings.push(found('its snapshot differs from its events', `stint rebuild --session ${key}`));
   }
   if (!(yield* processesAgree(session))) {
     findings.push(found('its processes differ from its events', `stint rebuild --session ${key}`));

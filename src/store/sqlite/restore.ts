@@ -19,6 +19,7 @@ import { rebuildProcesses } from '../sql/processes.ts';
 import { insertRequest } from '../sql/requests.ts';
 import type { SalvagedMirror } from './salvage/events.ts';
 import { upsertSession } from '../sql/sessions.ts';
+import { keepSnapshot } from '../sql/snapshots.ts';
 
 /** What a store is made of that is made anew from remains. */
 export interface RestoredStore {
@@ -56,7 +57,8 @@ export const fillStore = (
       const tail = [...events, ...added]
         .filter(({ type }) => isLifecycle(type))
         .reduce((total, { data }) => total + JSON.stringify(data).length, 0);
-      database.do(upsertSession(sessionToStored(session, undefined, tail), undefined));
+      database.do(upsertSession(sessionToStored(session), undefined));
+      database.do(keepSnapshot(session, { snapshot: 0, tail }));
       database.do(rebuildProcesses(session));
       for (const event of [...events, ...added]) all.push(event);
     }

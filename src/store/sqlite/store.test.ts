@@ -16,15 +16,24 @@ import { test, type TestContext } from 'node:test';
 import type { Kind } from '../../kernel/kind.ts';
 import { createKinds } from '../../kernel/kinds.ts';
 import { claimToData } from '../../kernel/lease-rules.ts';
+import type { NewEvent } from '../../kernel/event.ts';
 import { decideBegin } from '../../kernel/lifecycle.ts';
 import { StoreFailure, type Store } from '../../kernel/ports.ts';
+import { absentSession } from '../../kernel/session.ts';
 import { kinds as builtin } from '../../kinds/registry.gen.ts';
 import { ok } from '../../lib/result.ts';
 import { testStore } from '../contract.ts';
 import { schemaVersion } from '../migrations.ts';
-import { openSqliteStore } from './store.ts';
+import { openDatabase } from './database.ts';
+import { createSqliteStore, openSqliteStore } from './store.ts';
 
 const kinds: ReadonlyMap<string, Kind> = new Map(builtin.map((kind) => [kind.name, kind]));
+
+const kindOf = (name: string): Kind => {
+  const kind = kinds.get(name);
+  assert.ok(kind !== undefined);
+  return kind;
+};
 
 const folderOf = (t: TestContext): string => {
   const folder = mkdtempSync(join(tmpdir(), 'stint-store-'));
@@ -135,12 +144,154 @@ test('events can be neither changed nor deleted, not even by SQL', async (t) => 
   assert.throws(() => database.exec('DELETE FROM event'), /kept/);
 });
 
+/** A store of this session kind, and the statements that it asks for. */
+const watched = async (t: TestContext) => {
+  const path = join(folderOf(t), 'stint.db');
+  await openSqliteStore(path, kinds, { create: true }).close();
+  const database = openDatabase(path, { readOnly: false });
+  const asked: string[] = [];
+  const watching: typeof database = {
+    ...database,
+    do: (work) => {
+      const seen = function* seen(): typeof work {
+        let step = work.next();
+        while (step.done !== true) {
+          asked.push(step.value.sql);
+          step = work.next(yield step.value);
+        }
+        return step.value;
+      };
+      return database.do(seen());
+    },
+  };
+  const make = () => createSqliteStore(watching, kinds, { name: path, readOnly: undefined });
+  let store = make();
+  t.after(store.close);
+  const commit = async (events: readonly NewEvent[], journalOnly = false) => commitTo(store, events, journalOnly);
+  return {
+    path,
+    of: () => store,
+    /** Goes on as another process would, which knows nothing. */
+    another: () => {
+      store = make();
+    },
+    commit,
+    begin: async () => {
+      const begun = decideBegin(absentSession(kindOf('review'), 'review:a'), { branch: null, worktree: 'main' });
+      assert.ok(begun.ok);
+      await commit(begun.value);
+    },
+    phase: (text: string): NewEvent => ({
+      type: 'PhaseEntered',
+      v: 1,
+      data: { phase: 'context', phase_number: 1, round: 1, text },
+    }),
+    /** What an action asks for of snapshots, and of events to fold them. */
+    asks: async (action: () => Promise<unknown>): Promise<readonly string[]> => {
+      asked.length = 0;
+      await action();
+      assert.ok(asked.length > 0);
+      return asked.flatMap((sql) => {
+        const [, table = ''] = /\b((?:FROM|INTO) (?:snapshot|event))\b/.exec(sql) ?? [];
+        return table === '' || table === 'INTO event' || sql.includes('seq = ?') ? [] : [`${sql.slice(0, 6)} ${table}`];
+      });
+    },
+  };
+};
+
+const commitTo = async (store: Store, events: readonly NewEvent[], journalOnly = false): Promise<void> => {
+  const outcome = await store.commit({
+    keys: ['review:a'],
+    guards: [],
+    origin: { now: '2026-03-17T10:00:00.000Z', actor: 'ana', place: 'here', cause: 'c' },
+    request: { id: 'c', verb: 'x', digest: '', given: false },
+    journalOnly,
+    expectRevision: undefined,
+    dryRun: false,
+    decide: () => ok(new Map([['review:a', events]])),
+    answer: () => ({}),
+  });
+  assert.ok(outcome.ok);
+};
+
+test('a snapshot is read by who folds the state, and written when one is taken: not by remarks, lists and reading', async (t) => {
+  const { of, begin, commit, phase, another, asks } = await watched(t);
+  await begin();
+  assert.deepEqual(await asks(async () => commit([phase('x'.repeat(5000))])), ['INSERT INTO snapshot']);
+  another();
+  const note = { type: 'Noted', v: 1, data: { text: 'x' } };
+  assert.deepEqual(await asks(async () => commit([note], true)), []);
+  assert.deepEqual(await asks(async () => of().read('review:a')), []);
+  assert.deepEqual(await asks(async () => of().rows({ thorough: true })), []);
+  assert.deepEqual(await asks(async () => commit([note])), ['SELECT FROM snapshot', 'SELECT FROM event']);
+  assert.deepEqual(await of().verify(), []);
+});
+
+test('a session that a process has folded once is gone on with, and not read again', async (t) => {
+  const { of, begin, commit, phase, another, asks } = await watched(t);
+  await begin();
+  const note = { type: 'Noted', v: 1, data: { text: 'x' } };
+  await commit([phase('x'.repeat(3000))]);
+  assert.deepEqual(await asks(async () => commit([phase('x')])), []);
+  await commit([note], true);
+  await commit([note]);
+  assert.deepEqual(await asks(async () => commit([phase('x')])), [], 'remarks leave the state as it was');
+  assert.deepEqual(await asks(async () => of().load('review:a')), []);
+  another();
+  const whole = ['SELECT FROM snapshot', 'SELECT FROM event'];
+  assert.deepEqual(await asks(async () => of().load('review:a')), whole);
+  assert.deepEqual(await asks(async () => of().load('review:a')), []);
+});
+
+test('what others have written meanwhile, and what was done to the row by hand, is read', async (t) => {
+  const { path, of, begin, commit, phase, asks } = await watched(t);
+  const other = openSqliteStore(path, kinds, { create: false });
+  t.after(other.close);
+  await begin();
+  await commit([phase('x')]);
+  const events = async () => (await of().events('review:a', {})).map(({ seq }) => seq);
+  for (const more of [[phase('y')], [{ type: 'Noted', v: 1, data: { text: 'x' } }]]) {
+    const before = await of().load('review:a');
+    await commitTo(other, more);
+    assert.equal((await of().load('review:a'))?.common.seq, (before?.common.seq ?? 0) + 1);
+    await commit([phase('z')]);
+    assert.equal((await of().load('review:a'))?.common.seq, (before?.common.seq ?? 0) + 2);
+  }
+  assert.deepEqual(await events(), [1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(await of().verify(), []);
+
+  const database = new DatabaseSync(path);
+  t.after(() => database.close());
+  const sound = await of().load('review:a');
+  for (const change of ['revision = 3', 'checksum = 1', `common = replace(common, 'active', 'closed')`, `hash = 'x'`]) {
+    database.exec(`UPDATE session SET ${change}`);
+    assert.ok((await asks(async () => of().load('review:a'))).length > 0, change);
+    assert.deepEqual((await of().load('review:a'))?.common, sound?.common, change);
+    assert.equal((await of().verify()).length, 1, change);
+    await of().rebuild('review:a');
+  }
+});
+
+test('a remark covers up no damage to its row', async (t) => {
+  const { path, of, begin, commit, phase } = await watched(t);
+  await begin();
+  await commit([phase('x')]);
+  const view = (await of().read('review:a'))?.view;
+  const database = new DatabaseSync(path);
+  t.after(() => database.close());
+  database.exec(`UPDATE session SET view = replace(view, 'context', 'complete'), position = 'complete'`);
+  await commit([{ type: 'Noted', v: 1, data: { text: 'x' } }], true);
+  assert.deepEqual((await of().read('review:a'))?.view, view);
+  assert.deepEqual(await of().verify(), []);
+});
+
 /** What undoes each step of the schema from the second one on. */
 const undo = [
   `DROP TABLE process; ALTER TABLE session DROP COLUMN interrupted_at; ALTER TABLE session DROP COLUMN flaw;
     ALTER TABLE session DROP COLUMN listed_checksum`,
   'DROP TABLE lease; ALTER TABLE session DROP COLUMN lease',
   'ALTER TABLE session DROP COLUMN paused_at; ALTER TABLE session DROP COLUMN archived_at',
+  `DROP TABLE snapshot; UPDATE session SET snapshot = '{}', snapshot_seq = 1, snapshot_version = 1, tail_bytes = 9`,
 ];
 
 /** Makes a store what a program of an older schema would have left: without later columns and tables, its rows of older shapes. */
@@ -186,7 +337,8 @@ for (const version of undo.map((_, index) => index + 1))
     assert.deepEqual(await raised.read('review:a'), before);
     const database = new DatabaseSync(path, { readOnly: true });
     t.after(() => database.close());
-    const row = database.prepare('SELECT view_version, listed_checksum FROM session').get();
+    const row = database.prepare('SELECT view_version, listed_checksum, snapshot, snapshot_seq FROM session').get();
+    assert.deepEqual([row?.['snapshot'], row?.['snapshot_seq']], [null, 0]);
     assert.notEqual(row?.['listed_checksum'], null);
     assert.notEqual(row?.['view_version'], '1.1');
   });
@@ -305,6 +457,20 @@ test('a damaged row of a process is refused by its name, found, and made anew wi
     assert.deepEqual(await store.verify(), []);
     assert.deepEqual(await store.rebuild('review:a'), ok(false));
   }
+});
+
+test('a snapshot that was put in by hand counts for nothing, is found, and taken away', async (t) => {
+  const { store, spoil } = await withProcesses(t);
+  const before = await store.load('review:a');
+  const version = kindOf('review').stateVersion;
+  spoil(`INSERT INTO snapshot VALUES ('review:a', 2, ${version}, 1, '{}')`);
+  assert.equal((await store.load('review:a'))?.folded.freeze(), before?.folded.freeze());
+  assert.deepEqual(await store.verify(), [
+    { subject: 'review:a', problem: 'its snapshot differs from its events', fix: 'stint rebuild --session review:a' },
+  ]);
+  assert.deepEqual(await store.rebuild('review:a'), ok(true));
+  assert.deepEqual(await store.verify(), []);
+  assert.deepEqual(await store.rebuild('review:a'), ok(false));
 });
 
 test('a heartbeat that is no time is refused, and forgotten by a rebuild', async (t) => {

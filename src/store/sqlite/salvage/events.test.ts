@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import type { StoredEvent } from '../../../kernel/event.ts';
+import { kernelEvent, type StoredEvent } from '../../../kernel/event.ts';
+import { kinds as builtin } from '../../../kinds/registry.gen.ts';
+import { ok } from '../../../lib/result.ts';
 import {
   fillStore,
   filesOf,
@@ -13,6 +15,7 @@ import {
   type StoreFiles,
 } from '../../../../test/support/salvage.ts';
 import { salvageStore, type SalvagedSession } from './events.ts';
+import { openSqliteStore } from '../store.ts';
 import { leafRecords, readPages } from './pages.ts';
 
 interface Written {
@@ -318,6 +321,36 @@ test('columns that a later migration appends to a session are no obstacle', asyn
     [true, true, true],
   );
   await stint.close();
+});
+
+test('a row of a session that is paused, or put away, is as sound as any', async (t) => {
+  const { stint, path } = await fillStore(folderFor(t), 2);
+  await stint.close();
+  const kinds = new Map(builtin.map((kind) => [kind.name, kind]));
+  const store = openSqliteStore(path, kinds, { create: false });
+  const [first, second] = (await store.rows({})).map(({ key }) => key);
+  for (const [key = '', type] of [
+    [first, 'SessionPaused'],
+    [second, 'SessionArchived'],
+  ] as const) {
+    const outcome = await store.commit({
+      keys: [key],
+      guards: [],
+      origin: { now: '2026-03-17T20:00:00.000Z', actor: 'ana', place: 'here', cause: 'c' },
+      request: { id: 'c', verb: 'x', digest: '', given: false },
+      journalOnly: false,
+      expectRevision: undefined,
+      dryRun: false,
+      decide: () => ok(new Map([[key, [kernelEvent(type, {})]]])),
+      answer: () => ({}),
+    });
+    assert.ok(outcome.ok);
+  }
+  assert.deepEqual(
+    salvageStore(filesOf(path)).sessions.map(({ certain }) => certain),
+    [true, true],
+  );
+  await store.close();
 });
 
 test('nothing comes of nothing', () => {

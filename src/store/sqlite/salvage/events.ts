@@ -173,7 +173,7 @@ const shapes = {
       ['view', 'text'],
       ['view_version', 'text'],
       ['checksum', 'whole number'],
-      // Neither the checksum nor what is salvaged depends on the snapshot: damage to it does not cost the row.
+      // Then the columns of a snapshot, which is kept elsewhere: damage to them does not cost the row.
     ],
     grows: true,
   },
@@ -338,11 +338,6 @@ const rowToStored = (row: Named<typeof shapes.session>, later: readonly (Value |
   pausedAt: textOrNull(later[4]),
   archivedAt: textOrNull(later[5]),
   listedChecksum: null,
-  snapshot: null,
-  snapshotSeq: 0,
-  snapshotVersion: 0,
-  snapshotChecksum: 0,
-  tailBytes: 0,
 });
 
 const textOrNull = (value: Value | undefined): string | null => (typeof value === 'string' ? value : null);
