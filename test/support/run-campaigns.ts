@@ -123,7 +123,7 @@ const live = async (world: TestWorld, number: number, kill: Kill | undefined, wh
   createInterface(child.stdout).on('line', (line) => {
     const report: Report = JSON.parse(line);
     if (report.at === 'told') working.set(report.node, report.pid);
-    if (report.at === 'ended') working.delete(report.node);
+    if (report.at === 'ended' || report.at === 'killed') working.delete(report.node);
     if (report.at === 'killed' && deaths.length > 0) kills += 1;
     if (report.at === 'told' && kill !== undefined && 'who' in kill && kill.who === 'node')
       timer ??= setTimeout(

@@ -87,7 +87,7 @@ const main = async (session: string, effects: string, deaths: readonly string[])
     const program: Program = { step, child, outcome: outcomeOf(child), ended: undefined };
     void program.outcome.then((ended) => {
       program.ended = ended;
-      if (ended.status === null) pass('killed', step.id, child.pid);
+      pass(ended.status === null ? 'killed' : 'ended', step.id, child.pid);
     });
     programs.set(step.id, program);
     await once(child, 'spawn');
@@ -123,7 +123,6 @@ const main = async (session: string, effects: string, deaths: readonly string[])
     const { id: node, attempt, token, args } = step;
     if (ended === undefined) return undefined;
     programs.delete(node);
-    pass('ended', node, child.pid);
     // Nobody knows what a program has done that was killed; what one has left is taken by whoever asks next.
     if (ended.status === null || leaving.has(args)) return undefined;
     const of = [node, '--attempt', attempt, '--token', token, '--exit-code', String(ended.status)];
