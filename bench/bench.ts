@@ -14,11 +14,12 @@ import { parseArgs } from 'node:util';
 import { measureCommits } from './commits.ts';
 import { command, inFolder, type Row } from './measure.ts';
 import { measurePostgres } from './postgres.ts';
+import { measureRuns } from './runs.ts';
 import { measureList, measureStatus } from './sizes.ts';
 import { measureMemory, measureVerbs } from './verbs.ts';
 import { measureWriters } from './writers.ts';
 
-const sections = ['startup', 'commits', 'writers', 'status', 'list', 'postgres'] as const;
+const sections = ['startup', 'commits', 'writers', 'status', 'list', 'runs', 'postgres'] as const;
 
 /** An everyday verb above this multiple of a bare Node is far off; see `failing`. */
 const farOff = 1.6;
@@ -50,6 +51,7 @@ const main = async (): Promise<void> => {
   await measure('writers', async (folder) => measureWriters(folder, options.quick ? 25 : 200));
   await measure('status', async (folder) => measureStatus(folder, 100_000, runs));
   await measure('list', async (folder) => measureList(folder, 10_000, runs));
+  await measure('runs', async (folder) => measureRuns(folder, runs));
   await measure('postgres', async (folder) => measurePostgres(folder, runs, options.quick ? 200 : 1000));
 
   if (options.json) {

@@ -106,8 +106,8 @@ const ratiosOf = ({ measured, against }: Pairs): { readonly ratio: number; reado
   pairwise: median(measured.map((value, index) => value / (against[index] ?? Number.NaN))),
 });
 
-/** A row about two times of the same thing. */
-export const timeRow = (what: string, pairs: Pairs, against: string, budget: number): Row => {
+/** A row about two times of the same thing; without a budget it is only told. */
+export const timeRow = (what: string, pairs: Pairs, against: string, budget?: number): Row => {
   const { ratio, pairwise } = ratiosOf(pairs);
   return {
     what,
@@ -115,8 +115,8 @@ export const timeRow = (what: string, pairs: Pairs, against: string, budget: num
     against: `${milliseconds(median(pairs.against))} ${against}`,
     ratio,
     pairwise,
-    budget: `<= ${budget}x`,
-    met: ratio <= budget,
+    budget: budget === undefined ? '' : `<= ${budget}x`,
+    met: budget === undefined ? null : ratio <= budget,
   };
 };
 

@@ -17,6 +17,7 @@ import { damageStores, killRepairs, repairAtOnce, writeWhileRepaired } from './s
 import { approval, json, reviewIn } from './support/reviews.ts';
 import { crowdServer, liveThroughDay } from './support/server-soak.ts';
 import { assertSound } from './support/stores.ts';
+import { driveThroughKills } from './support/run-campaigns.ts';
 import { createWorld, type Tidying } from './support/world.ts';
 
 const { values } = parseArgs({
@@ -71,6 +72,14 @@ const campaigns: readonly Campaign[] = [
           types: ['SessionClosed', 'SessionOpened', 'RoundStarted'],
         }),
       ]),
+  {
+    name: 'kill drivers of runs',
+    run: async (tidying) => {
+      const seed = Date.now() % 1_000_000;
+      const { kills, runs, doubts, done, adopted } = await driveThroughKills(tidying, seed, isShort ? 10 : 300);
+      return `${kills} kills (seed ${seed}), ${runs} runs: ${doubts} attempts in doubt, ${done} of them done; ${adopted} taken from a driver that was gone; every effect once`;
+    },
+  },
   {
     name: 'write remarks',
     run: async (tidying) => {

@@ -141,11 +141,14 @@ export const nextAttempt = (pool: Pool, step: string): number => (recordOf(pool,
 
 /** The attempts that run. */
 export const runningIn = (pool: Pool): readonly RunningStep[] =>
-  pool.running.flatMap((id) => {
-    const { attempt, claim } = recordOf(pool, id) ?? { attempt: 0, claim: null };
-    const known = claim === null ? null : claimFromData(claim);
-    return known === null ? [] : [{ id, attempt, claim: known }];
-  });
+  pool.running.flatMap((id) => runningOf(pool, id) ?? []);
+
+/** The attempt of a step that runs; undefined where none does. */
+export const runningOf = (pool: Pool, id: string): RunningStep | undefined => {
+  const { attempt, claim } = recordOf(pool, id) ?? { attempt: 0, claim: null };
+  const known = claim === null ? null : claimFromData(claim);
+  return known === null ? undefined : { id, attempt, claim: known };
+};
 
 /** The steps of which nobody knows what their last attempt has done. */
 export const doubtfulIn = ({ doubtful }: Pool): readonly string[] => doubtful;

@@ -109,12 +109,28 @@ const stateDocument = (state: RunState, common: Common, folder: string): RunDocu
   completed_at: common.closedAt === null ? null : printTime(common.closedAt),
 });
 
+/**
+ * The text of it, which is asked for twice: for its digest with the commit, and when the file is written. What the kernel
+ * knows of a session is made anew with each event, so that it stands for the state.
+ */
+const printState = (state: RunState, common: Common, folder: string): string => {
+  const known = printed.get(common);
+  if (known?.state === state && known.folder === folder) return known.text;
+  const unknown = { ...archiveKeys(common), ...state.unknown.file };
+  const text = printDocument(stateDocument(state, common, folder), unknown);
+  printed.set(common, { state, folder, text });
+  return text;
+};
+
+const printed = new WeakMap<Common, { readonly state: RunState; readonly folder: string; readonly text: string }>();
+
 /** What is said of an archived session beside what the original's format has room for. */
 const archiveKeys = ({ archivedAt, outcome }: Common): JsonObject =>
   archivedAt === null ? {} : { archived_at: printTime(archivedAt), previous_status: outcome };
 
 /** The states with the paths of what lies in the run's own folder, which moves into the archive and out of it. */
 const placedIn = (states: RunDocument['node_states'], name: string, folder: string): RunDocument['node_states'] => {
+  if (folder === folderOfRun(name)) return states;
   const placed = (path: string | null): string | null => placePath(path, name, folder);
   return Object.fromEntries(
     Object.entries(states).map(([id, state]) => [
@@ -199,11 +215,7 @@ export const mirrorsOf = (state: RunState, common: Common, folder: string): read
               {
                 path: 'session-state.json',
                 source: common.revision,
-                render: (): string =>
-                  printDocument(stateDocument(state, common, folder), {
-                    ...archiveKeys(common),
-                    ...state.unknown.file,
-                  }),
+                render: (): string => printState(state, common, folder),
               },
             ]),
       ];

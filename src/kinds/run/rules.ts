@@ -185,7 +185,7 @@ const withConsequences = (before: RunState, decided: readonly RunEvent[], name: 
 const followingOf = (state: RunState, name: string): readonly RunEvent[] => {
   if (state.plan.length === 0) return [];
   if (state.at >= state.plan.length) return [{ type: 'SessionClosed', outcome: 'completed' }];
-  const [first] = currentNodes(state);
+  const first = nodeOf(state, state.plan[state.at]?.nodes[0] ?? '');
   if (first?.type === 'checkpoint')
     return checkpointOf(state, first.id) === undefined ? [reach(state, first, name)] : [];
   // Siblings finish before it is decided what a failure means.
@@ -224,19 +224,29 @@ const reach = (state: RunState, { id, name, auto_continue: auto }: Node, run: st
 };
 
 /** Whether a node may be handed out, as far as its attempts do not say otherwise. */
-const isReady = (state: RunState, { id, type }: Node): boolean =>
-  type !== 'checkpoint' && workOf(state, id).status === null && (state.plan[state.at]?.nodes.includes(id) ?? false);
+const isReady = (state: RunState, node: Node): boolean =>
+  isLeft(state, node) && (state.plan[state.at]?.nodes.includes(node.id) ?? false);
+
+/** Whether a node does work of which nothing has come so far. */
+const isLeft = (state: RunState, { id, type }: Node): boolean =>
+  type !== 'checkpoint' && workOf(state, id).status === null;
 
 /** The nodes that can be handed out, in the order of the plan. */
 export const readyNodes = (
   state: RunState,
   { limit, after }: StepPage,
 ): { readonly steps: readonly ReadyStep[]; readonly total: number } => {
-  const all = currentNodes(state).filter((node) => isReady(state, node) && isFree(state.pool, node.id));
   const order = state.plan[state.at]?.nodes ?? [];
   const from = after === undefined ? -1 : order.indexOf(after);
-  const page = all.filter(({ id }) => order.indexOf(id) > from).slice(0, limit);
-  return { steps: page.map((node) => stepOf(state, node)), total: all.length };
+  const page: Node[] = [];
+  let total = 0;
+  for (const [at, id] of order.entries()) {
+    const node = nodeOf(state, id);
+    if (node === undefined || !isLeft(state, node) || !isFree(state.pool, id)) continue;
+    total += 1;
+    if (at > from && page.length < limit) page.push(node);
+  }
+  return { steps: page.map((node) => stepOf(state, node)), total };
 };
 
 const stepOf = (state: RunState, node: Node): ReadyStep => {

@@ -1,5 +1,5 @@
 import type { Common } from '../../kernel/common.ts';
-import { runningIn } from '../../kernel/steps.ts';
+import { runningOf } from '../../kernel/steps.ts';
 import {
   progressLimits,
   remainingLimit,
@@ -109,7 +109,7 @@ const nodeToJson = (state: RunState, node: Node, common: Common): JsonObject => 
   if (type === 'checkpoint')
     return { id, name, type, status: statusOf(state, node), saved_at: checkpointOf(state, id)?.savedAt ?? null };
   const work = workOf(state, id);
-  const running = runningIn(state.pool).find((one) => one.id === id);
+  const running = runningOf(state.pool, id);
   return {
     id,
     name,
