@@ -1,6 +1,11 @@
 /** What verbs do when the line to the server is cut, falls silent, or is not there: their effect happens once, or not at all. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { kernelEvent } from '../src/kernel/event.ts';
+import { refuse } from '../src/kernel/refusal.ts';
+import { kind as review } from '../src/kinds/review/index.ts';
+import { readAddress } from '../src/store/postgres/address.ts';
+import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { openProxy, type CommitFate } from './support/cuttable-proxy.ts';
 import { askServer, useDatabase, useServer } from './support/postgres.ts';
 import { approval, phases } from './support/reviews.ts';
@@ -68,6 +73,37 @@ const cases: readonly {
     prepare: async ({ ask }) => void (await ask('begin', { kind: 'sheet', name: 'steps' })),
   },
 ];
+
+for (const fate of ['lost', 'unheard'] as const satisfies readonly CommitFate[])
+  for (const given of [true, false])
+    test(`a refusal whose commit is ${fate} is on record once${given ? ', also under a request id' : ''}`, async (context) => {
+      const { proxy, looker } = await cuttable(context);
+      const address = readAddress(proxy.url, 'shared');
+      assert.ok(address.ok);
+      const kinds = new Map([['review', review]]);
+      const opened = await openPostgresStore(address.value, kinds, { create: false, patience: 4000 });
+      assert.ok(opened !== undefined);
+      context.after(opened.store.close);
+      const error = refuse('conflict', 'Too late.', { record: [kernelEvent('ResultRefused', {})] });
+      let isMet = false;
+      proxy.meetCommit(fate, () => {
+        isMet = true;
+      });
+      const outcome = await opened.store.commit({
+        keys: ['review:cut'],
+        guards: [],
+        origin: { now: '2026-03-17T10:00:00.000Z', actor: 'ana', place: 'here', cause: 'c' },
+        request: { id: 'c', verb: 'complete', digest: '', given },
+        journalOnly: false,
+        expectRevision: undefined,
+        dryRun: false,
+        decide: () => ({ ok: false, error }),
+        answer: () => ({}),
+      });
+      assert.deepEqual(outcome, { ok: false, error });
+      assert.ok(isMet);
+      assert.equal(count(await eventsOf(looker), 'ResultRefused'), 1);
+    });
 
 for (const fate of ['lost', 'unheard'] as const satisfies readonly CommitFate[])
   for (const { verb, type, input, payload, session = 'review:cut', prepare } of cases)

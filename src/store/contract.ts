@@ -76,6 +76,70 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     assert.equal(sumOf(await store.load('tally:a')), 4);
   });
 
+  promise(
+    'a refusal that is put on record is a journal event of the first session, and changes nothing else',
+    async (store) => {
+      await openTally(store, 'a');
+      await openTally(store, 'b');
+      await add(store, 'b', 2);
+      const record: readonly NewEvent[] = [
+        { type: 'ResultRefused', v: 1, data: { why: 'too late' } },
+        { type: 'Noted', v: 1, data: { text: 'x' } },
+      ];
+      const refusal = refuse('conflict', 'Too late.', { record });
+      const refusing = {
+        ...request('b', () => ({ ok: false, error: refusal })),
+        keys: ['tally:b', 'tally:a'],
+        request: { id: 'r1', verb: 'add', digest: 'd', given: true },
+      };
+      const before = await everything(store, 'a');
+      const beforeB = await everything(store, 'b');
+      assert.deepEqual(await store.commit({ ...refusing, dryRun: true }), { ok: false, error: refusal });
+      assert.deepEqual([await everything(store, 'a'), await everything(store, 'b')], [before, beforeB]);
+
+      for (const [journalOnly, seq] of [
+        [false, 4],
+        [true, 6],
+      ] as const) {
+        // The same request again: it was not carried out, so it is decided anew.
+        assert.deepEqual(await store.commit({ ...refusing, journalOnly }), { ok: false, error: refusal });
+        assert.deepEqual((await store.events('tally:b', {})).map(({ type }) => type).slice(seq - 2), [
+          'ResultRefused',
+          'Noted',
+        ]);
+        const session = await store.load('tally:b');
+        assert.deepEqual([session?.common.seq, session?.common.revision, sumOf(session)], [seq, 2, 2]);
+      }
+      assert.equal(await store.recall('r1'), undefined);
+      assert.equal((await store.events('tally:a', {})).length, 1);
+      assert.equal((await store.event('tally:b', 3))?.cause, refusing.origin.cause);
+      assert.equal(findBrokenLink(await store.events('tally:b', {})), undefined);
+      assert.deepEqual(await store.verify(), []);
+      await add(store, 'b', 3);
+      assert.equal(sumOf(await store.load('tally:b')), 5);
+    },
+  );
+
+  promise('what moves a session, or is of none, is never put on record of a refusal', async (store) => {
+    await openTally(store, 'a');
+    const before = await everything(store, 'a');
+    for (const [of, record] of [
+      ['a', [added(1)]],
+      [
+        'a',
+        [
+          { type: 'Noted', v: 1, data: {} },
+          { type: 'SessionClosed', v: 1, data: {} },
+        ],
+      ],
+      ['nobody', [{ type: 'Noted', v: 1, data: {} }]],
+    ] as const) {
+      const error = refuse('conflict', 'No.', { record });
+      await assert.rejects(async () => store.commit(request(of, () => ({ ok: false, error }))), /refusal/);
+      assert.deepEqual(await everything(store, 'a'), before);
+    }
+  });
+
   promise('several sessions are written together or not at all', async (store) => {
     await openTally(store, 'a');
     await openTally(store, 'b');

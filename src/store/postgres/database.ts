@@ -210,11 +210,7 @@ export const openDatabase = async (
             left,
             async (client) => {
               // Under the same locks whoever was lost has ended, one way or the other.
-              if (
-                doubtful !== undefined &&
-                doubt !== undefined &&
-                (await perform(client, doubt.wasDone(doubtful.value)))
-              )
+              if (doubtful !== undefined && doubt !== undefined && (await perform(client, doubt.wasDone(doubtful))))
                 return { commit: false, value: doubtful.value };
               doubtful = undefined;
               return perform(client, work());

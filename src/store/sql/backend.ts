@@ -22,7 +22,7 @@ export interface Locks {
 /** What is to be known where the end of a transaction is not, because the connection was lost. */
 export interface Doubt<Value> {
   /** Tells, under the same locks, whether what it made is there. */
-  readonly wasDone: (made: Value) => Work<boolean>;
+  readonly wasDone: (made: Transaction<Value>) => Work<boolean>;
   /** Whether it may be asked for again without being done twice. */
   readonly isRepeatable: boolean;
 }

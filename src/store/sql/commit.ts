@@ -1,4 +1,4 @@
-import { isLifecycle, type StoredEvent } from '../../kernel/event.ts';
+import { isLifecycle, type DecidedEvent, type StoredEvent } from '../../kernel/event.ts';
 import type { Kinds } from '../../kernel/kind.ts';
 import type { CommitOutcome, CommitRequest, SessionRow } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
@@ -45,7 +45,12 @@ export function* commit<Answer extends JsonObject>(
   if (stale !== undefined) return leave(err(stale));
 
   const decided = request.decide(before);
-  if (!decided.ok) return leave(decided);
+  if (!decided.ok) {
+    const { record = [] } = decided.error;
+    if (record.length === 0) return leave(decided);
+    const appended = yield* writeRecord(before, storedByKey, request, record);
+    return { commit: !request.dryRun, value: decided, appended };
+  }
 
   const after = new Map<string, Session>(before);
   const appended = new Map<string, number>();
@@ -88,6 +93,23 @@ const refuseRevision = (
     hint: `stint status --session ${key}`,
   });
 };
+
+/** Puts on record what was refused: the state stays what it is, and the request may come again. */
+function* writeRecord(
+  before: ReadonlyMap<string, Session>,
+  storedByKey: ReadonlyMap<string, StoredSession>,
+  { keys, origin }: CommitRequest<JsonObject>,
+  record: readonly DecidedEvent[],
+): Work<ReadonlyMap<string, number>> {
+  const [key = ''] = keys;
+  const session = before.get(key);
+  if (session === undefined || !isOpened(session)) throw new Error(`a refusal was to be put on record of no session`);
+  if (record.some(({ type }) => isLifecycle(type))) throw new Error(`${key}: a refusal may only append remarks`);
+  const { session: moved, events } = appendEvents(session, record, origin);
+  if (!isOpened(moved)) throw new Error(`${key} was not opened by its first event`);
+  yield* writeSession(session, moved, storedByKey.get(key), events);
+  return new Map([[key, moved.common.seq]]);
+}
 
 function* writeSession(
   before: Session,

@@ -72,16 +72,10 @@ export function* eachEvent(key: string, query: EventQuery, take: (event: StoredE
   }
 }
 
-/** Whether one of these sessions has an event with that cause. */
-export function* wasAppended(sessions: readonly string[], cause: string): Work<boolean> {
-  for (const key of sessions) {
-    const row = yield* get(
-      'SELECT seq FROM event WHERE session = ? AND cause = ? ORDER BY seq DESC LIMIT 1',
-      key,
-      cause,
-    );
-    if (row !== undefined) return true;
-  }
+/** Whether what a commit was to append is there: the newest event of a session, with the cause of its request. */
+export function* wasAppended(newest: ReadonlyMap<string, number> | undefined, cause: string): Work<boolean> {
+  // They were appended together or not at all.
+  for (const [key, seq] of newest ?? []) return (yield* selectEvent(key, seq))?.cause === cause;
   return false;
 }
 

@@ -39,9 +39,10 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
         {
           isRepeatable: request.request.given,
           wasDone: (made) =>
-            request.request.given
-              ? wasAnswered(request.request.id, made)
-              : wasAppended(request.keys, request.request.id),
+            // Of a refusal only what was put on record stays.
+            request.request.given && made.value.ok
+              ? wasAnswered(request.request.id, made.value)
+              : wasAppended(made.appended, request.request.id),
         },
       ),
     rows: async (filter) => backend.ask(() => selectRows(filter, remake)),
