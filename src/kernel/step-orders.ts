@@ -224,10 +224,27 @@ export const findTask = async (
   const rows = given === undefined ? await world.store.rows({}) : [given];
   // Those that are open first, and of each the newest.
   const sorted = rows.toSorted((a, b) => a.status.localeCompare(b.status) || (a.updatedAt < b.updatedAt ? 1 : -1));
+  let over: { readonly row: SessionRow; readonly step: string; readonly attempt: number } | undefined;
+  const running: Exclude<typeof over, undefined>[] = [];
   for (const row of sorted) {
-    const found = (await world.store.load(row.key))?.folded.steps?.byTask(task);
-    if (found !== undefined) return ok({ row, ...found });
+    if (row.status === 'closed' && (running.length > 0 || over !== undefined)) break;
+    const steps = (await world.store.load(row.key))?.folded.steps;
+    const found = steps?.byTask(task);
+    if (found === undefined) continue;
+    const runs = steps?.running().some(({ id, attempt }) => id === found.step && attempt === found.attempt) === true;
+    if (runs) running.push({ row, ...found });
+    else over ??= { row, ...found };
   }
+  const [first = over, ...others] = running;
+  if (others.length > 0)
+    return err(
+      refuse('ambiguous', `${running.length} sessions have a step that the task ${task} works on.`, {
+        expected: 'one session',
+        candidates: running.map(({ row }) => row.key),
+        hint: `name one with --session, for example --session ${running[0]?.row.key ?? ''}`,
+      }),
+    );
+  if (first !== undefined) return ok(first);
   return err(
     refuse('not-found', `No step is known to be worked on by the task ${task}.`, {
       expected: 'the id that stint start NODE --cli-task-id was told',

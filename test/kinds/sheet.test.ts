@@ -177,8 +177,8 @@ test('a claim that expired is interrupted by the next one: an idempotent step co
   clock.minutes = 10;
   const answer = await bob.ask('next', { claim: true });
   assert.deepEqual(answer.interrupted, [
-    { id: 'c-001', attempt: 1 },
-    { id: 'c-002', attempt: 1 },
+    { id: 'c-001', attempt: 1, because: 'expired' },
+    { id: 'c-002', attempt: 1, because: 'expired' },
   ]);
   assert.deepEqual(
     listOf(answer.steps).map(({ id, attempt }) => [id, attempt]),
@@ -258,7 +258,9 @@ test('a sign of life from far ahead keeps no step: it is interrupted, and doctor
       remark: 'its newest time 2026-03-17T12:09:00.000Z is ahead of this clock (2026-03-17T12:06:54.000Z)',
     },
   ]);
-  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, [{ id: 'c-002', attempt: 1 }]);
+  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, [
+    { id: 'c-002', attempt: 1, because: 'its clock was ahead' },
+  ]);
   assert.ok((await eventsOf(bob)).includes('StepInterrupted c-002 1 its clock was ahead'));
   assert.equal((await bob.ask('doctor')).remarks, undefined);
 });
@@ -284,7 +286,7 @@ test('a worker that is gone loses its step at once, one on another machine only 
   assert.ok(far.ok);
   assert.deepEqual(far.value['interrupted'], [], 'from another machine nobody can tell');
   const answer = await bob.ask('next', { claim: true });
-  assert.deepEqual(answer.interrupted, [{ id: held.id, attempt: 1 }]);
+  assert.deepEqual(answer.interrupted, [{ id: held.id, attempt: 1, because: 'gone' }]);
   assert.ok((await eventsOf(bob)).includes(`StepInterrupted ${held.id} 1 gone`));
   clock.minutes = 0;
 });
@@ -294,7 +296,9 @@ test('a process that has ended on record has let go of its steps', async (contex
   const { id: process } = await ana.ask('process start', { kind: 'instance', session: 'x' });
   const [held] = listOf((await ana.ask('next', { claim: true }, { process: String(process) })).steps);
   await ana.ask('process end', { id: process });
-  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, [{ id: held?.id, attempt: 1 }]);
+  assert.deepEqual((await bob.ask('next', { claim: true })).interrupted, [
+    { id: held?.id, attempt: 1, because: 'gone' },
+  ]);
 });
 
 test('the token of a step is enough for its step, whoever holds the session; for the next one it takes the lease', async (context) => {
@@ -405,7 +409,7 @@ test('a clock that is behind takes no step from a worker that is seen alive; whe
     assert.equal(until, '2026-03-17T12:25:00.000Z', 'whose own clock went back goes on, also next to a lease');
   }
   const { interrupted, steps } = await bob.ask('next', { claim: true, limit: 9 });
-  assert.deepEqual(interrupted, [{ id: unseen.id, attempt: 1 }]);
+  assert.deepEqual(interrupted, [{ id: unseen.id, attempt: 1, because: 'its clock was ahead' }]);
   assert.deepEqual(
     listOf(steps).map(({ id, attempt }) => [id, attempt]),
     [
