@@ -84,7 +84,8 @@ export const handsIn = (context: TestContext, world: TestWorld, clock: Clock) =>
     const run: Stint['run'] = async (...call) => {
       const opened = await opening;
       if (!opened.ok) assert.fail(opened.error.message);
-      return opened.value.run(...call);
+      const [verb, input, options] = call;
+      return opened.value.run(verb, input, { user: () => 'ana', ...options });
     };
     const ask: Hand['ask'] = async (verb, input = {}, call = {}) => {
       const answer = await run(verb, input, call);
