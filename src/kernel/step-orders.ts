@@ -62,7 +62,11 @@ export const orderHandOut = async (
           (opened) => {
             if (opened.common.pause !== null) return err(refusePaused(opened.common));
             const steps = createSteps(opened, caller.now);
-            const found = recover(world, opened, steps, { results: left.results, takesOver: false });
+            const found = recover(world, opened, steps, {
+              results: left.results,
+              takesOver: false,
+              sparesAlive: false,
+            });
             if ('code' in found) return err(found);
             const claims: Handed[] = [];
             const isOpen = steps.session().common?.status === 'active';
@@ -156,7 +160,7 @@ export const orderResume = async (
           if (!unpaused.ok) return unpaused;
           const steps = createSteps(opened, caller.now, process.value);
           steps.append(unpaused.value);
-          const found = recover(world, opened, steps, { results: left.results, takesOver });
+          const found = recover(world, opened, steps, { results: left.results, takesOver, sparesAlive: true });
           if ('code' in found) return err(found);
           const settlings = [
             ...again.map((step) => [step, 'again'] as const),
