@@ -3,7 +3,7 @@ import { withoutUndefined } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { resolveCaller } from './address.ts';
-import { findAbandoned } from './abandoned.ts';
+import { findAtWork, nobodyAtWork } from './abandoned.ts';
 import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
 import type { KindCommand, ReadyStep, RunningStep } from './kind.ts';
@@ -14,7 +14,7 @@ import { decideResume } from './lifecycle-rules.ts';
 import { decideCommand, decideOpened, refusePaused } from './lifecycle.ts';
 import type { Beside, SessionRow } from './ports.ts';
 import type { Host } from './process.ts';
-import { findResults, recover, resultFile, type Recovered } from './recovery.ts';
+import { findResults, noResults, recover, resultFile, type Recovered } from './recovery.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { appendEvents, viewOfSession, type OpenedSession, type Session } from './session.ts';
 import { nextActionOf, surroundingsOf } from './query.ts';
@@ -46,7 +46,7 @@ export const orderHandOut = async (
   if (!place.ok) return place;
   const seen = await store.load(key);
   const holder = holderOf(world, place.value);
-  const left = seen === undefined ? { results: [], notes: [] } : await findResults(world, row, seen);
+  const left = seen === undefined ? noResults : await findResults(world, row, seen);
   const folder = await folderIn(world.kinds, row);
   let handed: readonly Handed[] = [];
   let recovered: Recovered = { adopted: [], interrupted: [], running: [] };
@@ -63,7 +63,7 @@ export const orderHandOut = async (
             if (opened.common.pause !== null) return err(refusePaused(opened.common));
             const steps = createSteps(opened, caller.now);
             const found = recover(world, opened, steps, {
-              results: left.results,
+              ...left,
               takesOver: false,
               sparesAlive: false,
             });
@@ -142,7 +142,7 @@ export const orderResume = async (
   const process = await resolveCaller(world);
   if (!process.ok) return process;
   const seen = await store.load(key);
-  const left = seen === undefined ? { results: [], notes: [] } : await findResults(world, row, seen);
+  const left = seen === undefined ? noResults : await findResults(world, row, seen);
   const notes = [...left.notes, ...(seen === undefined ? [] : changedSources(world, row, seen))];
   let recovered: Recovered = { adopted: [], interrupted: [], running: [] };
   let wasPaused = false;
@@ -160,7 +160,7 @@ export const orderResume = async (
           if (!unpaused.ok) return unpaused;
           const steps = createSteps(opened, caller.now, process.value);
           steps.append(unpaused.value);
-          const found = recover(world, opened, steps, { results: left.results, takesOver, sparesAlive: true });
+          const found = recover(world, opened, steps, { ...left, takesOver, sparesAlive: true });
           if ('code' in found) return err(found);
           const settlings = [
             ...again.map((step) => [step, 'again'] as const),
@@ -268,7 +268,7 @@ export const listSteps = async (
   const isOpen = session.common.status === 'active';
   const hasBegun = isOpen && session.common.pause === null;
   const { steps = [], total = 0 } = (hasBegun ? session.folded.steps?.ready(page) : undefined) ?? {};
-  const abandoned = isOpen ? await findAbandoned(world, row.key) : [];
+  const { abandoned } = isOpen ? await findAtWork(world, row) : nobodyAtWork;
   const view = viewOfSession(session);
   const surroundings = {
     ...(await surroundingsOf(world, { row, view })),
