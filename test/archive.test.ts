@@ -18,7 +18,7 @@ import { test, type TestContext } from 'node:test';
 import { killAtEachStep } from './support/campaigns.ts';
 import { ordinary, withoutUser } from './support/permissions.ts';
 import { approval, json, name, reviewIn, session } from './support/reviews.ts';
-import { endings, runIn } from './support/runs.ts';
+import { endings, runIn } from './support/tidy-runs.ts';
 import { dumpStore, eventsOf } from './support/stores.ts';
 import {
   assertAnswer,

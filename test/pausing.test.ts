@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { claim } from './support/leases.ts';
 import { approval, json, name, reviewIn, session } from './support/reviews.ts';
-import { runIn } from './support/runs.ts';
+import { runIn } from './support/tidy-runs.ts';
 import { assertSound, dumpStore, eventsOf } from './support/stores.ts';
 import { createWorld, later, lines, listOf, refusedText, say, type TestWorld } from './support/world.ts';
 

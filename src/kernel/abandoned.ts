@@ -1,6 +1,7 @@
-import type { RunningStep } from './kind.ts';
-import { lossOfClaim, observeSign, type Loss } from './lease.ts';
-import type { Caller, Store } from './ports.ts';
+import type { Kinds, RunningStep } from './kind.ts';
+import { loadKind } from './kinds.ts';
+import { lossOfClaim, observeSign, standingOfClaim, type Loss } from './lease.ts';
+import type { Caller, SessionRow, Store } from './ports.ts';
 import type { Host } from './process.ts';
 import type { OpenedSession } from './session.ts';
 
@@ -22,13 +23,44 @@ export const abandonedIn = (
     return because === undefined ? [] : [{ ...running, because }];
   });
 
-/** The same of a session of the store. */
-export const findAbandoned = async (
-  { store, host, caller }: { readonly store: Store; readonly host: Host; readonly caller: Pick<Caller, 'now'> },
-  key: string,
-): Promise<readonly Abandoned[]> => {
+/** Who works on the steps of a session, as far as can be seen. */
+export interface AtWork {
+  /** How many attempts somebody works on. */
+  readonly working: number;
+  readonly abandoned: readonly Abandoned[];
+  /** When the workers of those were heard of last. */
+  readonly heardAt: string | null;
+}
+
+/** Where there are no steps. */
+export const nobodyAtWork: AtWork = { working: 0, abandoned: [], heardAt: null };
+
+/** Who works on the steps of a session of the store; nobody works on those of one that is closed. */
+export const findAtWork = async (
+  {
+    store,
+    host,
+    caller,
+    kinds,
+  }: {
+    readonly store: Store;
+    readonly host: Host;
+    readonly caller: Pick<Caller, 'now'>;
+    readonly kinds: Kinds;
+  },
+  { key, kind, status }: Pick<SessionRow, 'key' | 'kind' | 'status'>,
+): Promise<AtWork> => {
+  if (status === 'closed') return nobodyAtWork;
+  const known = await loadKind(kinds, kind);
+  if (known?.commandTypes.includes('claim-step') !== true) return nobodyAtWork;
   const session = await store.load(key);
-  if (session === undefined) return [];
+  const running = session?.folded.steps?.running() ?? [];
+  if (session === undefined || running.length === 0) return nobodyAtWork;
   const processes = new Map((await store.processes({ session: key })).map((process) => [process.id, process]));
-  return abandonedIn({ ...session, processes, renewals: await store.renewals(key) }, caller.now, host);
+  const renewals = await store.renewals(key);
+  const abandoned = abandonedIn({ ...session, processes, renewals }, caller.now, host);
+  const heardAt = abandoned
+    .map(({ id, claim }) => standingOfClaim(claim, renewals.get(id), caller.now).at)
+    .reduce<string | null>((a, b) => (a !== null && a > b ? a : b), null);
+  return { working: running.length - abandoned.length, abandoned, heardAt };
 };

@@ -261,7 +261,12 @@ suite('next action', () => {
     of: SessionRow = row,
   ) => {
     const read = { row: of, reason: null, pause: null, notes: 0, view, unreadable: undefined };
-    return statusToJson(read, { processes, renewal: undefined, abandoned: 0 }, seeing(evidence, caller), 'work/a');
+    return statusToJson(
+      read,
+      { processes, renewal: undefined, atWork: { working: 0, heardAt: null }, abandoned: 0 },
+      seeing(evidence, caller),
+      'work/a',
+    );
   };
   const nextOf = (...asked: Parameters<typeof ask>) => {
     const action: unknown = ask(...asked)['next_action'];

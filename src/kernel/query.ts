@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import { findAtWork, type AtWork } from './abandoned.ts';
 import type { StoredEvent } from './event.ts';
 import { holderOf, isHeld, isMine, leaseToJson, rowLeaseFacts, type LeaseFacts, type Renewal } from './lease.ts';
 import type { Caller, Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
@@ -13,6 +14,7 @@ import {
   type Process,
 } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
+import type { Kinds } from './kind.ts';
 import type { NextAction } from './view.ts';
 
 /** Whether somebody works on a session, as far as can be seen. */
@@ -23,12 +25,13 @@ export interface Activity {
   readonly since: string | null;
 }
 
-/** The activity of a session, from its processes that are on record as running. */
+/** The activity of a session, from its processes that are on record as running, and from who works on its steps. */
 export const activityOf = (
   row: SessionRow,
   running: readonly Process[],
   { host, caller }: { readonly host: Host; readonly caller: Pick<Caller, 'now' | 'leaseToken'> },
   renewal?: Renewal,
+  atWork: Pick<AtWork, 'working' | 'heardAt'> = { working: 0, heardAt: null },
 ): Activity => {
   const held = leaseToJson(rowLeaseFacts(row, renewal, caller, host));
   const looked = livenessOfAll(running, host, caller.now);
@@ -36,14 +39,15 @@ export const activityOf = (
     running.filter(({ id }) => wanted.includes(looked.get(id) ?? 'unknown'));
   const newest = (of: readonly Process[]): string =>
     of.map(({ heartbeatAt }) => heartbeatAt).reduce((a, b) => (a > b ? a : b));
-  if (those('alive', 'unknown').length > 0 || held?.state === 'active') return { activity: 'running', since: null };
+  if (those('alive', 'unknown').length > 0 || held?.state === 'active' || atWork.working > 0)
+    return { activity: 'running', since: null };
   const quiet = those('quiet');
   if (quiet.length > 0) return { activity: 'quiet', since: newest(quiet) };
   if (row.status === 'closed') return { activity: 'none', since: null };
-  // Who is known to be dead, who was recorded as lost, and who let a lease expire: whichever was heard of last.
+  // Who is known to be dead, who was recorded as lost, who let a lease expire, or has left a step: whoever was heard of last.
   const heldUntil =
     held === null ? null : held.state === 'stale' ? (held.renewed_at ?? held.claimed_at) : held.expires_at;
-  const latest = [row.interruptedAt, heldUntil, ...those('dead').map(({ heartbeatAt }) => heartbeatAt)]
+  const latest = [row.interruptedAt, heldUntil, atWork.heardAt, ...those('dead').map(({ heartbeatAt }) => heartbeatAt)]
     .filter((at) => at !== null)
     .reduce<string | null>((a, b) => (a !== null && a > b ? a : b), null);
   // A clock that is ahead tells of times that have not come.
@@ -74,20 +78,30 @@ export interface Surroundings {
   readonly processes: readonly Process[];
   /** What was renewed of its lease. */
   readonly renewal: Renewal | undefined;
-  /** How many attempts of its steps nobody works on any more; looked at where nothing else is to be done. */
+  /** Who works on its steps. */
+  readonly atWork: Pick<AtWork, 'working' | 'heardAt'>;
+  /** How many attempts of its steps nobody works on any more; told where nothing else is to be done. */
   readonly abandoned: number;
 }
 
 /** Reads them. */
 export const surroundingsOf = async (
-  world: { readonly store: Store; readonly host: Host; readonly caller: Pick<Caller, 'now'> },
+  world: {
+    readonly store: Store;
+    readonly host: Host;
+    readonly caller: Pick<Caller, 'now'>;
+    readonly kinds: Kinds;
+  },
   { row, view }: Pick<ReadSession, 'row' | 'view'>,
-): Promise<Surroundings> => ({
-  processes: await world.store.processes({ session: row.key }),
-  renewal: await renewalOfRow(world.store, row),
-  abandoned:
-    view.next.kind === 'wait' ? (await (await import('./abandoned.ts')).findAbandoned(world, row.key)).length : 0,
-});
+): Promise<Surroundings> => {
+  const atWork = await findAtWork(world, row);
+  return {
+    processes: await world.store.processes({ session: row.key }),
+    renewal: await renewalOfRow(world.store, row),
+    atWork,
+    abandoned: view.next.kind === 'wait' ? atWork.abandoned.length : 0,
+  };
+};
 
 /** The next action of a session, for whoever asks. */
 export const nextActionOf = (
@@ -119,10 +133,10 @@ export const statusToJson = (
   folder: string,
 ): JsonObject => {
   const { row, reason, pause, notes, view, unreadable } = session;
-  const { processes, renewal } = surroundings;
+  const { processes, renewal, atWork } = surroundings;
   const home = world.places.homeOf(row);
   const running = processes.filter(({ endedAt }) => endedAt === null);
-  const { activity, since } = activityOf(row, running, world, renewal);
+  const { activity, since } = activityOf(row, running, world, renewal, atWork);
   const lease = rowLeaseFacts(row, renewal, world.caller, world.host);
   const looked = livenessOfAll(processes, world.host, world.caller.now);
   const next = nextActionOf(session, surroundings, world);

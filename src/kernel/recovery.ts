@@ -4,8 +4,10 @@ import { isJsonObject } from '../lib/json.ts';
 import { parseJson } from '../lib/json-text.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { abandonedIn, type Abandoned } from './abandoned.ts';
+import { missingFiles } from './claims.ts';
 import type { KindCommand, RunningStep } from './kind.ts';
 import { folderIn } from './kinds.ts';
+import { observeSign } from './lease.ts';
 import type { SessionRow } from './ports.ts';
 import type { Refusal } from './refusal.ts';
 import type { OpenedSession, Session } from './session.ts';
@@ -32,34 +34,55 @@ export interface LeftResult {
   readonly path: string;
 }
 
-/** The results that were left of attempts that run, and what is wrong with those that are not taken. */
-export const findResults = async (
-  world: World,
-  row: SessionRow,
-  seen: OpenedSession,
-): Promise<{ readonly results: readonly LeftResult[]; readonly notes: readonly string[] }> => {
+/** What was found of the results of attempts that run. */
+export interface LeftResults {
+  readonly results: readonly LeftResult[];
+  /** The steps whose file is there and cannot be read now: what is in it is not known, and not given up. */
+  readonly unread: readonly string[];
+  /** What is wrong with those that are not taken. */
+  readonly notes: readonly string[];
+}
+
+/** Where nothing was left. */
+export const noResults: LeftResults = { results: [], unread: [], notes: [] };
+
+/** The results that were left of attempts that run. */
+export const findResults = async (world: World, row: SessionRow, seen: OpenedSession): Promise<LeftResults> => {
   const results: LeftResult[] = [];
+  const unread: string[] = [];
   const notes: string[] = [];
   const home = world.places.homeOf(row);
   const folder = await folderIn(world.kinds, row);
-  if (home.isElsewhere === true) return { results, notes };
+  if (home.isElsewhere === true) return noResults;
   for (const { id, attempt, claim } of seen.folded.steps?.running() ?? []) {
     const path = `${folder}/${resultFile(id, attempt)}`;
     const text = world.files.exists(`${home.root}/${path}`)
       ? world.files.read(`${home.root}/${path}`, largestResult)
       : undefined;
     if (text === undefined) continue;
+    if (text === null) unread.push(id);
     const left = text === null ? 'it cannot be read, or is too large' : readResult(text);
+    const missing =
+      typeof left === 'string' || left.outcome === 'failed'
+        ? undefined
+        : missingFiles(filesOf(left.result), world.files, home.root)[0];
     if (typeof left === 'string') notes.push(`${path} is not taken: ${left}.`);
     else if (left.token !== claim.token) notes.push(`${path} is not taken: it does not hold the token of the attempt.`);
+    else if (missing !== undefined) notes.push(`${path} is not taken: ${missing}.`);
     else {
       const { value } = await cleanJson(left.result, world.caller.redact);
       const { token, outcome } = left;
       results.push({ step: id, attempt, token, outcome, result: isJsonObject(value) ? value : {}, path });
     }
   }
-  return { results, notes };
+  return { results, unread, notes };
 };
+
+/** The files that a result says are there. */
+const filesOf = ({ artifacts, output_path: path }: JsonObject): readonly string[] => [
+  ...(Array.isArray(artifacts) ? artifacts.map(String) : []),
+  ...(typeof path === 'string' ? [path] : []),
+];
 
 /** What a file of a result says; a text where it is none. */
 const readResult = (
@@ -108,16 +131,30 @@ export interface Taker {
   readonly take: (command: KindCommand) => Refusal | undefined;
 }
 
-/** Recovers the attempts of a session; those that are still worked on too, where they are taken over. */
+/**
+ * Recovers the attempts of a session. Whoever waits for work gets what has expired; whoever only goes on leaves alone what is
+ * seen alive (`sparesAlive`), however late it is. An attempt whose result is there and cannot be read is asked about again the
+ * next time. Attempts that are still worked on are interrupted where they are taken over.
+ */
 export const recover = (
   world: Pick<World, 'caller' | 'host'>,
   opened: OpenedSession,
   taker: Taker,
-  { results, takesOver }: { readonly results: readonly LeftResult[]; readonly takesOver: boolean },
+  {
+    results,
+    unread,
+    takesOver,
+    sparesAlive,
+  }: Omit<LeftResults, 'notes'> & { readonly takesOver: boolean; readonly sparesAlive: boolean },
 ): Recovered | Refusal => {
   const adopted: LeftResult[] = [];
   const running = opened.folded.steps?.running() ?? [];
-  const gone = new Map(abandonedIn(opened, world.caller.now, world.host).map((one) => [one.id, one]));
+  const gone = new Map(
+    abandonedIn(opened, world.caller.now, world.host)
+      .filter(({ id }) => !unread.includes(id))
+      .filter(({ claim }) => !sparesAlive || observeSign(claim.sign, world.host) !== 'alive')
+      .map((one) => [one.id, one]),
+  );
   const interrupted: Abandoned[] = [];
   for (const one of running) {
     const left = results.find(

@@ -3,7 +3,7 @@ import { withoutUndefined } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { resolveCaller } from './address.ts';
-import { findAbandoned } from './abandoned.ts';
+import { findAtWork, nobodyAtWork } from './abandoned.ts';
 import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
 import type { KindCommand, ReadyStep, RunningStep } from './kind.ts';
@@ -14,7 +14,7 @@ import { decideResume } from './lifecycle-rules.ts';
 import { decideCommand, decideOpened, refusePaused } from './lifecycle.ts';
 import type { Beside, SessionRow } from './ports.ts';
 import type { Host } from './process.ts';
-import { findResults, recover, resultFile, type Recovered } from './recovery.ts';
+import { findResults, noResults, recover, resultFile, type Recovered } from './recovery.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { appendEvents, viewOfSession, type OpenedSession, type Session } from './session.ts';
 import { nextActionOf, surroundingsOf } from './query.ts';
@@ -46,7 +46,7 @@ export const orderHandOut = async (
   if (!place.ok) return place;
   const seen = await store.load(key);
   const holder = holderOf(world, place.value);
-  const left = seen === undefined ? { results: [], notes: [] } : await findResults(world, row, seen);
+  const left = seen === undefined ? noResults : await findResults(world, row, seen);
   const folder = await folderIn(world.kinds, row);
   let handed: readonly Handed[] = [];
   let recovered: Recovered = { adopted: [], interrupted: [], running: [] };
@@ -62,7 +62,11 @@ export const orderHandOut = async (
           (opened) => {
             if (opened.common.pause !== null) return err(refusePaused(opened.common));
             const steps = createSteps(opened, caller.now);
-            const found = recover(world, opened, steps, { results: left.results, takesOver: false });
+            const found = recover(world, opened, steps, {
+              ...left,
+              takesOver: false,
+              sparesAlive: false,
+            });
             if ('code' in found) return err(found);
             const claims: Handed[] = [];
             const isOpen = steps.session().common?.status === 'active';
@@ -138,7 +142,7 @@ export const orderResume = async (
   const process = await resolveCaller(world);
   if (!process.ok) return process;
   const seen = await store.load(key);
-  const left = seen === undefined ? { results: [], notes: [] } : await findResults(world, row, seen);
+  const left = seen === undefined ? noResults : await findResults(world, row, seen);
   const notes = [...left.notes, ...(seen === undefined ? [] : changedSources(world, row, seen))];
   let recovered: Recovered = { adopted: [], interrupted: [], running: [] };
   let wasPaused = false;
@@ -156,7 +160,7 @@ export const orderResume = async (
           if (!unpaused.ok) return unpaused;
           const steps = createSteps(opened, caller.now, process.value);
           steps.append(unpaused.value);
-          const found = recover(world, opened, steps, { results: left.results, takesOver });
+          const found = recover(world, opened, steps, { ...left, takesOver, sparesAlive: true });
           if ('code' in found) return err(found);
           const settlings = [
             ...again.map((step) => [step, 'again'] as const),
@@ -224,10 +228,27 @@ export const findTask = async (
   const rows = given === undefined ? await world.store.rows({}) : [given];
   // Those that are open first, and of each the newest.
   const sorted = rows.toSorted((a, b) => a.status.localeCompare(b.status) || (a.updatedAt < b.updatedAt ? 1 : -1));
+  let over: { readonly row: SessionRow; readonly step: string; readonly attempt: number } | undefined;
+  const running: Exclude<typeof over, undefined>[] = [];
   for (const row of sorted) {
-    const found = (await world.store.load(row.key))?.folded.steps?.byTask(task);
-    if (found !== undefined) return ok({ row, ...found });
+    if (row.status === 'closed' && (running.length > 0 || over !== undefined)) break;
+    const steps = (await world.store.load(row.key))?.folded.steps;
+    const found = steps?.byTask(task);
+    if (found === undefined) continue;
+    const runs = steps?.running().some(({ id, attempt }) => id === found.step && attempt === found.attempt) === true;
+    if (runs) running.push({ row, ...found });
+    else over ??= { row, ...found };
   }
+  const [first = over, ...others] = running;
+  if (others.length > 0)
+    return err(
+      refuse('ambiguous', `${running.length} sessions have a step that the task ${task} works on.`, {
+        expected: 'one session',
+        candidates: running.map(({ row }) => row.key),
+        hint: `name one with --session, for example --session ${running[0]?.row.key ?? ''}`,
+      }),
+    );
+  if (first !== undefined) return ok(first);
   return err(
     refuse('not-found', `No step is known to be worked on by the task ${task}.`, {
       expected: 'the id that stint start NODE --cli-task-id was told',
@@ -247,7 +268,7 @@ export const listSteps = async (
   const isOpen = session.common.status === 'active';
   const hasBegun = isOpen && session.common.pause === null;
   const { steps = [], total = 0 } = (hasBegun ? session.folded.steps?.ready(page) : undefined) ?? {};
-  const abandoned = isOpen ? await findAbandoned(world, row.key) : [];
+  const { abandoned } = isOpen ? await findAtWork(world, row) : nobodyAtWork;
   const view = viewOfSession(session);
   const surroundings = {
     ...(await surroundingsOf(world, { row, view })),

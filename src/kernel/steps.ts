@@ -223,7 +223,7 @@ const decideKnown = (
         const isSame = command.as === 'done' && record?.state === 'completed';
         return isSame || (command.as === 'again' && record?.state === 'interrupted')
           ? ok([])
-          : err(refuseStep(step, record, 'it is not in doubt', hint));
+          : err(refuseStep(step, record, 'it is not in doubt', hint, 'a step in doubt'));
       }
       const { type: _, ...settled } = command;
       return ok([{ type: 'StepSettled', ...settled }]);
@@ -290,9 +290,15 @@ export const forgetDoubt = (pool: Pool, step: string): Pool => {
 const withStep = (steps: readonly string[], step: string, isThere: boolean): readonly string[] =>
   steps.includes(step) === isThere ? steps : isThere ? [...steps, step] : steps.filter((one) => one !== step);
 
-const refuseStep = (step: string, record: StepRecord | undefined, why: string, hint: string): Refusal =>
+const refuseStep = (
+  step: string,
+  record: StepRecord | undefined,
+  why: string,
+  hint: string,
+  expected = 'a step that is ready',
+): Refusal =>
   refuse('illegal-transition', `Nothing is done about the step ${step}: ${why} (${stateText(record)}).`, {
-    expected: 'a step that is ready',
+    expected,
     legal: [hint, claimIn(hint)],
     hint,
   });

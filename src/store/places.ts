@@ -18,8 +18,16 @@ export const createPlaces = (
 ): Result<Places, Refusal> => {
   const read = readPlace(checkout.placeFolder);
   if (!read.ok) return err(refuseFolder(read.error));
+  let claimed = read.value;
   const here: Place = {
-    id: read.value,
+    // Who keeps a store open for long may have been there before the place was made, by itself or by somebody else.
+    get id() {
+      if (claimed === null) {
+        const found = readPlace(checkout.placeFolder);
+        if (found.ok) claimed = found.value;
+      }
+      return claimed;
+    },
     root: checkout.root,
     worktree: checkout.worktree,
     // A detached head is about its commit, so that work on another commit is not taken for it.
@@ -37,7 +45,6 @@ export const createPlaces = (
     }));
     return others;
   };
-  let claimed = read.value;
   let tidied = false;
   return ok({
     here,
@@ -55,7 +62,7 @@ export const createPlaces = (
       return made;
     },
     homeOf: (session) => {
-      if (session.place === claimed) return here;
+      if (session.place === here.id) return here;
       const places = all();
       const own = places.find((place) => place.id === session.place);
       if (own !== undefined) return own;

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { findAtWork, type AtWork } from '../kernel/abandoned.ts';
 import { checkKind } from '../kernel/address.ts';
 import { objectsAt, table, textAt } from '../kernel/answer.ts';
 import { flag, optionalText } from '../kernel/fields.ts';
@@ -13,7 +14,7 @@ import { truncate } from '../lib/text.ts';
 export const list = defineVerb({
   name: 'list',
   summary: 'Which sessions are there?',
-  details: `The open sessions of this store, those changed last first; --all lists the closed ones too, with those in the archive. One whose processes are all dead shows as interrupted.`,
+  details: `The open sessions of this store, those changed last first; --all lists the closed ones too, with those in the archive. One whose processes are all dead, or whose steps were all left by whoever had them, shows as interrupted.`,
   examples: ['stint list', 'stint list --all --json'],
   input: v.strictObject({
     all: flag('Closed sessions too.'),
@@ -31,12 +32,14 @@ export const list = defineVerb({
       const running = Map.groupBy(await world.store.processes({ running: true }), ({ session }) => session);
       const renewals = new Map<string, Renewal | undefined>();
       for (const row of rows) if (row.lease !== null) renewals.set(row.key, await renewalOfRow(world.store, row));
+      const atWork = new Map<string, AtWork>();
+      for (const row of rows) atWork.set(row.key, await findAtWork(world, row));
       return ok({
         sessions: rows.map((row) => {
           const renewal = renewals.get(row.key);
           return rowToJson(
             row,
-            activityOf(row, running.get(row.key) ?? [], world, renewal),
+            activityOf(row, running.get(row.key) ?? [], world, renewal, atWork.get(row.key)),
             heldBy(row, renewal, world),
           );
         }),

@@ -59,7 +59,7 @@ export const next = defineVerb({
         ? `${textAt(answer, 'session')}: no step is ready (${textAt(answer, 'running')} running)`
         : table(steps.map(stepCells)),
       ...steps
-        .filter((step) => typeof step['args'] === 'string')
+        .filter((step) => typeof step['args'] === 'string' && step['args'] !== '')
         .map((step) => `${textAt(step, 'id')}: ${truncate(oneLine(textAt(step, 'args')), 200)}`),
       ...(doubtful.length === 0 ? [] : [`in doubt: ${doubtful.join(', ')}`]),
       ...objectsAt(answer, 'abandoned').map(

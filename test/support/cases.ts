@@ -19,6 +19,7 @@ const third = 'progress.test.ts';
 const fourth = 'cases-processes.test.ts';
 const fifth = 'cases-original.test.ts';
 const sixth = 'cases-leases.test.ts';
+const seventh = 'cases-runs.test.ts';
 const damage = 'damage.test.ts';
 
 /** The cases that concern reviews and their state, by their id. */
@@ -128,7 +129,23 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     notHere: 'pruning: no verb deletes a session; its script begins sessions with goals, of which a review has none',
   },
   F04: { rule: 'what people remarked survives whatever becomes of files', file: fifth },
+  G02: {
+    rule: 'a run goes on behind what is done: nothing of it is begun anew',
+    file: seventh,
+    notHere: 'taking its state file over: that is an import; a run of the same shape is begun and walked there instead',
+  },
+  G06: {
+    rule: 'what cannot be read while others are recovered is told, left as it was, and got the next time',
+    file: seventh,
+    notHere:
+      'its sessions and its fault hook: the results that five workers have left stand for them, one of which cannot be read; the exit code, since the others were recovered',
+  },
   G07: { rule: 'a round is completed once, whoever asks how often', file: first },
+  G10: {
+    rule: 'a run stands where its newest event left it, whatever its newest checkpoint says, and without that too',
+    file: seventh,
+    notHere: 'its events and its snapshot are of another tool: a run that goes on behind a checkpoint stands for them',
+  },
   H01: {
     rule: 'what nobody works on any more is interrupted, since when it was last heard of, wherever it is shown',
     file: fourth,
@@ -245,6 +262,22 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     notHere: 'checkpoints and archives',
   },
   N07: { rule: 'git sees nothing of ours, and reading changes nothing', file: second },
+  O01: {
+    rule: 'one id twice is a fault that is named, also in a ring, and nothing is followed for ever',
+    file: seventh,
+    notHere: 'its records are of another tool: they are nodes and edges of a template here',
+  },
+  O03: {
+    rule: 'nodes that wait for each other in a ring are refused, and the ring is named',
+    file: seventh,
+    notHere: 'templates that include others: there is no such thing; a saved state with a ring: that is an import',
+  },
+  O05: {
+    rule: 'odd graphs are faults with a name and a place, and a chain of 5,000 nodes is run',
+    file: seventh,
+    notHere:
+      'a node in two batches or in none, and a plan without states: that is an import, since a plan is computed here',
+  },
   P05: {
     rule: 'a store that may not be written is read, and refuses writers by name',
     file: second,

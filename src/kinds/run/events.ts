@@ -12,6 +12,20 @@ const object = v.custom<JsonObject>(
   'expected an object',
 );
 
+/** A value for each name; a name may be anything, of which `v.record` would drop `constructor` and the like. */
+const isRecordOf =
+  <Value>(isValue: (value: unknown) => value is Value) =>
+  (input: unknown): input is Readonly<Record<string, Value>> =>
+    v.is(object, input) && Object.values(input).every(isValue);
+const texts = v.custom<Readonly<Record<string, string>>>(
+  isRecordOf((value) => typeof value === 'string'),
+  'expected a text for each name',
+);
+const objects = v.custom<Readonly<Record<string, JsonObject>>>(
+  isRecordOf((value) => v.is(object, value)),
+  'expected an object for each name',
+);
+
 const states = v.custom<RunDocument['node_states']>((input) => v.is(v.record(v.string(), object), input));
 
 /** A node as a plan holds it. `args` is the template of its arguments; a checkpoint has none. */
@@ -41,7 +55,7 @@ const planned = {
   template: v.optional(object),
   nodes: v.array(node),
   plan: v.array(batch),
-  context: v.record(v.string(), v.string()),
+  context: texts,
 };
 
 /** A run as another program has left it. */
@@ -55,7 +69,7 @@ const imported = {
   template_digest: v.optional(text),
   /** Keys that are not of the format, of the file and of single nodes. */
   unknown: object,
-  unknown_of_nodes: v.record(v.string(), object),
+  unknown_of_nodes: objects,
 };
 
 const answers = ['continue', 'pause', 'abort'] as const;

@@ -4,6 +4,7 @@ import { refuseClosed } from '../../kernel/lifecycle.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { decideStep, isFree, isStepCommand, nextAttempt, nextIn, recordOf } from '../../kernel/steps.ts';
 import { resolveArgs, tokenize, type NodeResult, type ReferenceLookup } from '../../formats/run-state/references.ts';
+import { valueIn } from '../../lib/persistent-map.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest } from '../../lib/text.ts';
 import { nodeStatesOf, sameTime } from './documents.ts';
@@ -34,9 +35,13 @@ const decideAlone = (state: RunState, command: RunCommand, common: Common | unde
           hint: decideCommand(command.step, common),
         }),
       );
-    return decideStep(state.pool, command, { common }, () =>
-      node === undefined ? undefined : { isReady: isReady(state, node), isIdempotent: node.idempotent },
-    );
+    if (node === undefined) return err(refuseUnknown(state, command.step, common));
+    const taken = command.type === 'start-step' ? taskOfOthers(state, command) : undefined;
+    if (taken !== undefined) return err(taken);
+    return decideStep(state.pool, command, { common }, () => ({
+      isReady: isReady(state, node),
+      isIdempotent: node.idempotent,
+    }));
   }
   switch (command.type) {
     case 'begin':
@@ -57,6 +62,21 @@ const decideAlone = (state: RunState, command: RunCommand, common: Common | unde
     case 'decide':
       return decide(state, command, common);
   }
+};
+
+/** A background task says by its id alone what it has worked on, so that it works on one node. */
+const taskOfOthers = (
+  { tasks }: RunState,
+  { step, facts }: Extract<RunCommand, { readonly type: 'start-step' }>,
+): Refusal | undefined => {
+  const task: unknown = facts?.['cli_task_id'];
+  const known = typeof task === 'string' ? valueIn(tasks, task) : undefined;
+  if (known === undefined || known.step === step) return undefined;
+  return refuse(
+    'conflict',
+    `The task ${String(task)} is known to work on attempt ${known.attempt} of ${known.step} already.`,
+    { expected: 'the id of a task that works on nothing else' },
+  );
 };
 
 /** What a run that was closed unfinished takes up again: what has failed, and the question that was answered with abort. */

@@ -206,7 +206,8 @@ const runLine = async (
   }
   const run = async (where: Workplace, dryRun: boolean) =>
     runVerb(where, verb, call.value, json?.value, { ...options, dryRun });
-  if (workplace.value.exists || !verb.creates || flags.dryRun) return run(workplace.value, flags.dryRun);
+  const makes = verb.creates && call.value.access === 'writes' && !flags.dryRun;
+  if (workplace.value.exists || !makes) return run(workplace.value, flags.dryRun);
   // A store is only made for a verb that will not be refused.
   const rehearsal = await run(workplace.value, true);
   if (!rehearsal.ok) return rehearsal;
