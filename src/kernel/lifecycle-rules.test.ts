@@ -32,9 +32,7 @@ const after = (session: Session, decided: Decision, minute: number): OpenedSessi
 
 /** What was decided: the events with their data, or the code of the refusal and what it hints at. */
 const then = (decided: Decision): unknown =>
-  decided.ok
-    ? decided.value.map(({ type, data }) => [type, data])
-    : [decided.error.code, decided.error.hint ?? null];
+  decided.ok ? decided.value.map(({ type, data }) => [type, data]) : [decided.error.code, decided.error.hint ?? null];
 
 const paused: Move = (session) => decidePause(session, 'lunch');
 const resumed: Move = (session) => decideResume(session);
