@@ -119,7 +119,7 @@ const refusePlanned = (isSame: boolean, common: Common | undefined): Decided =>
     }),
   );
 
-/** A run is taken over as it was left elsewhere, also again, as long as nothing has happened to it here. */
+/** A run is taken over as it was left elsewhere, also again; whether it has gone on here since is for whoever asks. */
 const takeOver = (
   state: RunState,
   command: Extract<RunCommand, { readonly type: 'import' }>,
@@ -129,8 +129,7 @@ const takeOver = (
   const isKnown = found.template_digest === undefined || found.template_digest === state.template?.digest;
   if (state.origin?.digest === found.digest && isKnown) return ok([]);
   if (common?.status === 'closed') return err(refuseClosed(common));
-  const hasMoved = common !== undefined && common.imported?.revision !== common.revision;
-  if (state.template !== null && (state.origin === null || hasMoved)) return refusePlanned(false, common);
+  if (state.template !== null && state.origin === null) return refusePlanned(false, common);
   return ok([{ type: 'RunImported', ...found }]);
 };
 
