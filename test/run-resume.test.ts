@@ -96,8 +96,8 @@ suite('what nobody works on any more is interrupted', () => {
     );
     assert.deepEqual(answer.next_action, {
       kind: 'settle',
-      text: 'Nobody knows what A has done: have it done again (--rerun), or say that it is done (--done).',
-      command: 'stint resume --rerun A --session run:flow',
+      text: 'Nobody knows what A has done: look, then say stint resume --rerun A, or --done A.',
+      command: 'stint resume --session run:flow',
     });
     assert.deepEqual(
       [stateOf(world).node_states.A.status, stateOf(world).node_states.A.error],
@@ -112,7 +112,7 @@ suite('what nobody works on any more is interrupted', () => {
       say(world.with({ now: '2026-03-17T12:11:00.000Z' }), 'resume'),
       lines(
         'resumed  run:flow: A (batch 1/2, 0/2 nodes done) (open_no_artifact)',
-        'next: stint resume --rerun A --session run:flow',
+        'next: stint resume --session run:flow',
         'interrupted: A, attempt 1 (expired)',
         'in doubt: A (say --rerun STEP, or --done STEP)',
       ),
