@@ -4,8 +4,19 @@ import { readFileSync } from 'node:fs';
 import { suite, test, type TestContext } from 'node:test';
 import type { JsonObject } from '../src/lib/canonical-json.ts';
 import { startProgram } from './support/processes.ts';
-import { checkpoint, flowIn, runFolder, runKey, stepEvents, work, type Hand } from './support/runs.ts';
-import { lines, listOf, say, type Printed, type TestWorld } from './support/world.ts';
+import {
+  checkpoint,
+  flowIn,
+  handsIn,
+  runFolder,
+  runKey,
+  stepEvents,
+  templateOf,
+  work,
+  writeTemplate,
+  type Hand,
+} from './support/runs.ts';
+import { createWorld, lines, listOf, say, type Printed, type TestWorld } from './support/world.ts';
 
 const stateOf = (world: TestWorld): Printed =>
   JSON.parse(readFileSync(world.path(runFolder, 'session-state.json'), 'utf8'));
@@ -333,6 +344,17 @@ suite('who may go on', () => {
     }
     for (const verb of ['next', 'status', 'log']) await bob.ask(verb, { session: runKey });
     assert.equal((await ana.ask('resume')).resumed, true, 'the holder goes on');
+  });
+
+  test('the holder goes on without naming the session, also in a process that was there before its place was', async (context) => {
+    const world = createWorld(context);
+    const hand = handsIn(context, world, { minutes: 0 });
+    const [ana, again] = [hand('ana'), hand('ana')];
+    writeTemplate(world, 'flow', templateOf([[work('A')]]));
+    assert.deepEqual(listOf((await again.ask('list')).sessions), []);
+    await ana.ask('run', { template: 'flow', name: 'flow' });
+    await ana.ask('lease claim', { session: runKey });
+    for (const either of [ana, again]) assert.equal((await either.ask('resume')).resumed, true);
   });
 
   test('with --take-over a stranger gets the session, on record', async (context) => {
