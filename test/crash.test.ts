@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { killAtEachStep, killFirstBegins, killVerbs } from './support/campaigns.ts';
 import { approval, json, reviewIn } from './support/reviews.ts';
-import { createWorld } from './support/world.ts';
+import { checkpoint, flowIn, runFolder, work } from './support/runs.ts';
+import { createWorld, type Printed, type TestWorld } from './support/world.ts';
 
 test('kill -9 at any moment of any verb: what was acknowledged is there, what was not is whole or absent, and the mirror is right', async (context) => {
   const { kills, acknowledged, unanswered } = await killVerbs(context, 60);
@@ -27,5 +29,33 @@ test('kill -9 before single changes on disk of the very first verb leaves nothin
 test('kill -9 before single changes on disk of a completion leaves nothing that the next verb does not put right', (context) => {
   const complete = { args: ['complete-round', '-'], input: json(approval), types: ['RoundCompleted'] };
   const kills = killAtEachStep(context, reviewIn(context, 'synthesis'), complete, 2);
+  context.diagnostic(`${kills} kills`);
+});
+
+test('kill -9 before single changes on disk of a node’s result: no state names a file that is not there, and the next verb heals all of them', async (context) => {
+  const { world, ana } = await flowIn(context, [[work('A')], [checkpoint('CP-01', true)], [work('B')]]);
+  const { token } = await ana.claim();
+  const files = ['session-state.json', 'checkpoints/CP-01.json', 'artifacts/A-output.md'];
+  const filesIn = ({ path }: TestWorld): readonly (string | null)[] =>
+    files.map((file) => (existsSync(path(runFolder, file)) ? readFileSync(path(runFolder, file), 'utf8') : null));
+  const args = ['complete', 'A', '--attempt', '1', '--token', String(token), '--output', 'it is done'];
+  const whole = createWorld(context, { from: world });
+  whole.answer(...args);
+  const [before, after] = [filesIn(world), filesIn(whole)];
+  assert.ok(!after.includes(null));
+  const complete = {
+    args,
+    types: ['StepCompleted', 'CheckpointReached'],
+    left: ({ path }: TestWorld, what: string): void => {
+      const state: Printed = JSON.parse(readFileSync(path(runFolder, 'session-state.json'), 'utf8'));
+      for (const named of [state.node_states.A.output_path, state.node_states['CP-01'].snapshot_path])
+        if (named !== null) assert.ok(existsSync(path(String(named))), `${what}: ${String(named)} is named`);
+      for (const file of files.slice(1))
+        if (existsSync(path(runFolder, file))) assert.ok(readFileSync(path(runFolder, file), 'utf8').length > 0, what);
+    },
+    healed: (killed: TestWorld, wasCommitted: boolean, what: string): void =>
+      assert.deepEqual(filesIn(killed), wasCommitted ? after : before, what),
+  };
+  const kills = killAtEachStep(context, world, complete, 2);
   context.diagnostic(`${kills} kills`);
 });

@@ -39,7 +39,7 @@ export interface Common extends LeaseState {
   readonly movedAt: string;
   /** How many remarks its journal holds. */
   readonly notes: number;
-  /** When a process was lost that worked on it; null since it moved or another process started. */
+  /** When whoever worked on it was lost, a process or another system; null since it moved or another process started. */
   readonly interruptedAt: string | null;
   /** What is not known of it since it was saved from a damaged store; null where nothing is missing. */
   readonly flaw: string | null;
@@ -65,6 +65,10 @@ export interface ImportMark {
   /** The revision that the import left behind: at another one the session has gone on by itself. */
   readonly revision: number;
 }
+
+/** Whether a session is as it was taken over: nothing has happened to it here. */
+export const isAsImported = ({ imported, revision }: Pick<Common, 'imported' | 'revision'>): boolean =>
+  imported?.revision === revision;
 
 /** Folds one event; the first one is `SessionOpened`. */
 export const foldCommon = (before: Common | undefined, event: StoredEvent): Common => {
@@ -139,6 +143,7 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
     case 'Imported':
       return {
         ...moved,
+        interruptedAt: textOf(event.data, 'interrupted_at'),
         imported: {
           source: textOf(event.data, 'source') ?? '',
           taken: Number(event.data['taken'] ?? 0),

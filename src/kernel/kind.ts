@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { faultsOf } from '../lib/faults.ts';
 import { err, ok, type Result } from '../lib/result.ts';
-import type { Common } from './common.ts';
+import { isAsImported, type Common } from './common.ts';
 import type { DecidedEvent, kernelEvents, StoredEvent } from './event.ts';
 import type { Claim } from './lease.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -123,8 +123,8 @@ export interface SourceFile {
   readonly label: string;
   /** Relative to the checkout's root, or absolute. */
   readonly path: string;
-  /** SHA-256 of its content. */
-  readonly digest: string;
+  /** SHA-256 of its content; null where the session was made without it, so that what it says is not known. */
+  readonly digest: string | null;
 }
 
 /** The folder of a session, relative to the checkout's root: its kind's, or the one in `archive` beside that. */
@@ -139,10 +139,13 @@ export const folderOf = (
 
 /**
  * Where the folder of a session belongs that was ever in the archive, recorded as mirrors are and not a file: so whoever
- * writes mirrors finds that it is still to be moved, and moves it.
+ * writes mirrors finds that it is still to be moved, and moves it. Where another system has put a session stays where it is
+ * for as long as nothing happens to it here.
  */
-const folderMark = ({ key, folderSeq }: Common, folder: string): readonly Mirror[] =>
-  folderSeq === 0 ? [] : [{ path: folderMarkOf(key), source: folderSeq, render: () => folder }];
+const folderMark = (common: Common, folder: string): readonly Mirror[] =>
+  common.folderSeq === 0 || isAsImported(common)
+    ? []
+    : [{ path: folderMarkOf(common.key), source: common.folderSeq, render: () => folder }];
 
 /** What that record is called: no path of a file ends like this. */
 export const folderMarkOf = (key: string): string => `${key}/`;

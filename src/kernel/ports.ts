@@ -387,6 +387,16 @@ export interface Files {
   readonly holds: (root: string, path: string) => boolean;
   /** The text of a file of at most `limit` bytes; null where it is larger, no file, or cannot be read. */
   readonly read: (path: string, limit: number) => string | null;
+  /** The same of a file below a folder, as strict UTF-8 and with what keeps it from being read; links that lead out of it are not followed. */
+  readonly text: (folder: string, path: string, limit: number) => Result<string, Unread>;
+  /** Whether a path is that of a folder; links are followed. */
+  readonly isFolder: (path: string) => boolean;
+}
+
+/** Why a file was not read: `problem` completes a sentence that begins with its name. */
+export interface Unread {
+  readonly problem: string;
+  readonly isMissing: boolean;
 }
 
 /** A payload: its parsed JSON after redaction, and the keyed digest of what was given. */

@@ -96,6 +96,7 @@ const hostKnowing = (evidence: Readonly<Record<string, Evidence>>): Host => ({
   id: 'here',
   startOf: () => null,
   observe: (sign) => ('id' in sign ? evidence[String(sign.id)] : undefined) ?? 'unknown',
+  offsetAt: () => 0,
 });
 
 suite('start', () => {

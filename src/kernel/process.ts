@@ -63,6 +63,8 @@ export interface Host {
   readonly startOf: (pid: number) => string | null | undefined;
   /** Whether a process lives. Death needs positive evidence: this host, and the pid is gone or another one. */
   readonly observe: (sign: Sign) => Evidence;
+  /** How many minutes the clock on its wall is ahead of UTC at a local time `YYYY-MM-DDTHH:MM:SS`. */
+  readonly offsetAt: (local: string) => number;
 }
 
 /** Folds an event of a process into what is known of it; undefined for an event of a process that is not known. */

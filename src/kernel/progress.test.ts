@@ -60,12 +60,14 @@ const noFiles: Files = {
   exists: () => false,
   holds: () => false,
   read: () => null,
+  text: () => ({ ok: false, error: { problem: 'does not exist', isMissing: true } }),
+  isFolder: () => false,
   digest: () => undefined,
   tree: () => [],
   tables: async () => ({ ok: true, value: {} }),
 };
 
-const host: Host = { name: 'desk', id: null, startOf: () => undefined, observe: () => 'unknown' };
+const host: Host = { name: 'desk', id: null, startOf: () => undefined, observe: () => 'unknown', offsetAt: () => 0 };
 const noon = '2026-03-17T12:00:00.000Z';
 
 const show = (session: ReadSession, progress: Progress, files: Files = noFiles, now = noon) =>

@@ -148,6 +148,7 @@ const seeing = (evidence: Readonly<Record<string, Evidence>>, caller?: string) =
     id: 'here',
     startOf: () => null,
     observe: (sign) => ('id' in sign ? evidence[String(sign.id)] : undefined) ?? 'unknown',
+    offsetAt: () => 0,
   };
   const here = { id: 'here', root: '/project', worktree: 'main', branch: 'main', label: 'project' };
   return {
@@ -165,6 +166,8 @@ const seeing = (evidence: Readonly<Record<string, Evidence>>, caller?: string) =
       list: () => [],
       exists: () => false,
       holds: () => false,
+      text: () => ({ ok: false as const, error: { problem: 'does not exist', isMissing: true } }),
+      isFolder: () => false,
       read: () => null,
       digest: () => undefined,
       tree: () => [],

@@ -211,6 +211,10 @@ const changedSources = ({ places, files }: World, row: SessionRow, { folded }: O
   const home = places.homeOf(row);
   if (home.isElsewhere === true) return [];
   return folded.sources().flatMap(({ label, path, digest }) => {
+    if (digest === null)
+      return [
+        `${row.key} was taken over without its ${label}${path === '' ? '' : ` ${path}`}: nobody knows what its steps do.`,
+      ];
     const found = path.startsWith('/') ? files.digest('/', path.slice(1)) : files.digest(home.root, path);
     if (found?.sha256 === digest) return [];
     return [

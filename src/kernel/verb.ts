@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../lib/result.ts';
 import { mayHoldSecret } from '../lib/secret-hint.ts';
 import { digestInput, dispatch, replayRequest, type Order } from './dispatch.ts';
 import type { Kinds } from './kind.ts';
-import type { Care, Caller, Files, Payload, Places, Store } from './ports.ts';
+import type { Care, Caller, Files, Payload, Places, Store, Unread } from './ports.ts';
 import type { Host } from './process.ts';
 import { refuse, refusePayload, type Refusal } from './refusal.ts';
 
@@ -43,12 +43,8 @@ export interface ProjectFiles {
   readonly list: (folder: string) => readonly string[];
   /** A file that the caller names from where he is, wherever it lies. `path` is that from the root, where it is below it. */
   readonly readNamed: (path: string, limit: number) => Result<{ readonly path: string; readonly text: string }, Unread>;
-}
-
-/** Why a file was not read: `problem` completes a sentence that begins with its name. */
-export interface Unread {
-  readonly problem: string;
-  readonly isMissing: boolean;
+  /** What the caller names from where he is, as an absolute path with `/` between its parts. */
+  readonly resolve: (path: string) => string;
 }
 
 /** The input of a verb: a flat object of texts, whole numbers, switches and lists of texts, each with a description. */

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isAsImported } from '../kernel/common.ts';
 import { folderOf } from '../kernel/kind.ts';
 import { loadKind, whenLoaded } from '../kernel/kinds.ts';
 import type { MirrorFile, MirrorRecord, SessionRow } from '../kernel/ports.ts';
@@ -68,6 +69,9 @@ export const inspectFolder = async (
     return isToBeMoved
       ? { problem: `its folder ${other} cannot be moved: something lies in ${folder}`, fix: null }
       : undefined;
+  // Where another system has left it is no mistake of ours.
+  const common = (await world.store.load(session))?.common;
+  if (common !== undefined && isAsImported(common)) return undefined;
   if (isToBeMoved)
     return {
       problem: `its folder still lies in ${other}, not in ${folder}`,

@@ -12,8 +12,8 @@ import {
   type Dirent,
 } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import type { Files } from '../kernel/ports.ts';
-import type { ProjectFiles, Unread } from '../kernel/verb.ts';
+import type { Files, Unread } from '../kernel/ports.ts';
+import type { ProjectFiles } from '../kernel/verb.ts';
 import { decodeUtf8, errnoCode, fileProblem } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { lyingAt, placeOfFolder } from '../lib/move-folder.ts';
@@ -76,16 +76,25 @@ export const files: Files = {
       if (file !== undefined) closeSync(file);
     }
   },
-};
-
-/** The files of a checkout as verbs may read them, for a caller who is in some folder of it. */
-export const createProjectFiles = (root: string, cwd: string): ProjectFiles => ({
-  read: (path, limit) => {
-    const real = confine(root, path);
+  text: (folder, path, limit) => {
+    const real = confine(folder, path);
     return real === undefined
       ? err({ problem: 'is not read: it leads out of the project, or nowhere', isMissing: false })
       : readWhole(real, limit);
   },
+  isFolder: (path) => {
+    try {
+      return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    } catch (error) {
+      if (errnoCode(error) === null) throw error;
+      return false;
+    }
+  },
+};
+
+/** The files of a checkout as verbs may read them, for a caller who is in some folder of it. */
+export const createProjectFiles = (root: string, cwd: string): ProjectFiles => ({
+  read: (path, limit) => files.text(root, path, limit),
   list: (folder) => {
     const real = confine(root, folder);
     return real === undefined ? [] : files.list(real);
@@ -95,6 +104,7 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
     const text = readWhole(named, limit);
     return text.ok ? ok({ path: pathFrom(root, named), text: text.value }) : text;
   },
+  resolve: (path) => resolve(cwd, path).split(sep).join('/'),
 });
 
 /** The path of a file from the root, where it really is below it; else its own. */

@@ -32,6 +32,7 @@ export const createHost = (named: string | undefined, system: System = realSyste
     },
     startOf: (pid) => startOf(system, pid),
     observe: (process) => observe(system, process, name, hostId),
+    offsetAt: (local) => -new Date(local).getTimezoneOffset(),
   };
 };
 

@@ -22,6 +22,9 @@ export interface Step {
   readonly args: readonly string[];
   readonly input?: string;
   readonly types: readonly string[];
+  /** What else must hold of the files: right after a kill, and when the next verb has looked after them. */
+  readonly left?: (world: TestWorld, what: string) => void;
+  readonly healed?: (world: TestWorld, wasCommitted: boolean, what: string) => void;
 }
 
 /** Where the folder of a session must be, as its events say. */
@@ -86,6 +89,7 @@ const assertSurvived = (
 ): { readonly wasAcknowledged: boolean; readonly wasCommitted: boolean } => {
   const what = `${step.args.join(' ')} (${request})`;
   const wasAcknowledged = killed.json !== undefined;
+  step.left?.(world, what);
   if (nextVerb === 'list') {
     assertAnswer(world.run('list', '--json'), `${what}: the next verb`);
     assertMirrors(world, storedEvents(world), what);
@@ -97,6 +101,7 @@ const assertSurvived = (
   const whole = sorted(step.types.map((type) => `${type} ${request}`));
   const wasCommitted = after.length > before.length;
   if (wasCommitted) assert.deepEqual(typesOf(after), whole, `${what}: whole or not at all`);
+  if (nextVerb === 'list') step.healed?.(world, wasCommitted, what);
   if (wasAcknowledged) {
     assert.equal(killed.json.error, undefined, `${what}: ${killed.stdout}`);
     assert.ok(wasCommitted, `${what} was acknowledged, so it is there`);
@@ -114,6 +119,7 @@ const assertSurvived = (
   assertKept(after, finished, what);
   assert.deepEqual(typesOf(finished), whole, `${what}: once, and whole`);
   assertMirrors(world, finished, what);
+  step.healed?.(world, true, what);
   assert.deepEqual(litterIn(world), [], `${what}: no litter`);
   return { wasAcknowledged, wasCommitted };
 };

@@ -21,8 +21,9 @@ const fifth = 'cases-original.test.ts';
 const sixth = 'cases-leases.test.ts';
 const seventh = 'cases-runs.test.ts';
 const damage = 'damage.test.ts';
+const runs = 'import-runs.test.ts';
 
-/** The cases that concern reviews and their state, by their id. */
+/** The cases that concern reviews and runs and their state, by their id. */
 export const publicCases: Readonly<Record<string, PublicCase>> = {
   A01: {
     rule: 'a log whose end is cut off is read as far as it goes, and what is missing is named; an unfinished record is not missed',
@@ -130,9 +131,8 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
   },
   F04: { rule: 'what people remarked survives whatever becomes of files', file: fifth },
   G02: {
-    rule: 'a run goes on behind what is done: nothing of it is begun anew',
-    file: seventh,
-    notHere: 'taking its state file over: that is an import; a run of the same shape is begun and walked there instead',
+    rule: 'what was done before is never handed out again, wherever and by whomever it is gone on with',
+    file: runs,
   },
   G06: {
     rule: 'what cannot be read while others are recovered is told, left as it was, and got the next time',
@@ -141,6 +141,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
       'its sessions and its fault hook: the results that five workers have left stand for them, one of which cannot be read; the exit code, since the others were recovered',
   },
   G07: { rule: 'a round is completed once, whoever asks how often', file: first },
+  G09: {
+    rule: 'the links of a node to the outside are those of its attempt, and the next attempt has none of them',
+    file: runs,
+    notHere: 'restoring a checkpoint and forking a run are no verbs of this program yet',
+  },
   G10: {
     rule: 'a run stands where its newest event left it, whatever its newest checkpoint says, and without that too',
     file: seventh,
@@ -148,8 +153,9 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
   },
   H01: {
     rule: 'what nobody works on any more is interrupted, since when it was last heard of, wherever it is shown',
-    file: fourth,
-    notHere: 'its state and lease files are of another tool: a review with a supervisor stands for them; a dashboard',
+    file: runs,
+    notHere:
+      'its lease file is of another tool: a review whose supervisor is gone stands for it (cases-processes.test.ts); a dashboard',
   },
   H02: {
     rule: 'no phase is passed over silently, and a closed review goes on without losing a round',
@@ -172,13 +178,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
   },
   H08: {
     rule: 'nothing to do yet is 0/0, on a terminal of any width',
-    file: third,
-    notHere: 'its state file is of another tool: a kind without steps stands for the empty plan',
+    file: runs,
   },
   H10: {
     rule: 'what is not over lasts until now and says so; a start that is not known gives no time',
-    file: third,
-    notHere: 'its state files are of another tool: the times are given to a review and to the view',
+    file: runs,
   },
   H11: {
     rule: 'a session that is ended twice has ended once, and so has a process',

@@ -17,6 +17,7 @@ const filesOf = (contents: Readonly<Record<string, string | null>>): ProjectFile
   };
   return {
     read,
+    resolve: (path) => path,
     list: (where) =>
       Object.keys(contents)
         .filter((path) => path.startsWith(`${where}/`))

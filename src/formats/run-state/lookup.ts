@@ -1,5 +1,6 @@
+import type { Unread } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
-import type { ProjectFiles, Unread } from '../../kernel/verb.ts';
+import type { ProjectFiles } from '../../kernel/verb.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { parseJson } from '../../lib/json-text.ts';

@@ -420,6 +420,11 @@ const tellContradictions = (run: FoundRun, reading: Reading): void => {
       '$.status',
       `is archived, which does not say how it ended: it was taken as ${String(standing.outcome)}`,
     );
+  else if (isInArchive && (status === 'running' || status === 'paused'))
+    reading.tell(
+      '$.status',
+      `is ${status}, although the file lies in the archive: it was taken as ${String(standing.outcome)}`,
+    );
   else if (isInArchive) reading.tell('$.status', `is ${status}, although the file lies in the archive`);
   if (standing.status === 'active' && completed_at !== null)
     reading.tell('$.completed_at', `is ${completed_at}, although the run is ${status}`);

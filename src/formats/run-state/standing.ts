@@ -101,23 +101,25 @@ export const standingOf = (run: {
   readonly isInArchive: boolean;
 }): Standing => {
   const { document, unknown, isInArchive } = run;
-  const outcome = outcomeOf(document, unknown['previous_status']);
+  const archived = document.status === 'archived' || isInArchive;
+  const outcome = outcomeOf(document, archived, unknown['previous_status']);
   return {
     status: outcome === null ? 'active' : 'closed',
     outcome,
-    paused: document.status === 'paused',
-    archived: document.status === 'archived' || isInArchive,
-    waitsAt: positionOf(document).waitsAt,
+    paused: outcome === null && document.status === 'paused',
+    archived,
+    waitsAt: outcome === null ? positionOf(document).waitsAt : null,
     inDoubt: Object.entries(document.node_states)
       .filter(([, { status }]) => status === 'running')
       .map(([id]) => id),
   };
 };
 
-const outcomeOf = (document: RunDocument, before: Json | undefined): Standing['outcome'] => {
+/** Whoever has put a run into the archive has ended it, whatever else it says: nobody goes on with what lies there. */
+const outcomeOf = (document: RunDocument, archived: boolean, before: Json | undefined): Standing['outcome'] => {
   const { status } = document;
-  if (status === 'running' || status === 'paused') return null;
-  if (status !== 'archived') return status;
+  if (status === 'completed' || status === 'failed' || status === 'aborted') return status;
+  if (!archived) return null;
   if (before === 'completed' || before === 'failed' || before === 'aborted') return before;
   const spoken = statusOfNodes(document);
   if (spoken === 'completed' || document.execution_plan.length === 0) return 'completed';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { objectAt, textAt } from '../../kernel/answer.ts';
-import type { Common } from '../../kernel/common.ts';
+import { isAsImported, type Common } from '../../kernel/common.ts';
 import type { StoredEvent } from '../../kernel/event.ts';
 import { folderOf, type Mirror } from '../../kernel/kind.ts';
 import { recordOf } from '../../kernel/steps.ts';
@@ -17,7 +17,7 @@ import {
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { eventSchema, type Node } from './events.ts';
 import { folderOfRun, outputFile, placePath, snapshotFile } from './paths.ts';
-import { checkpointOf, currentNodes, emptyRun, isDone, nodeOf, workOf, type RunState } from './state.ts';
+import { checkpointOf, currentNodes, emptyRun, isDone, nodeOf, workOf, type RunState, type Unknown } from './state.ts';
 
 /** The files of a run, as the original workflow player keeps them. */
 
@@ -68,7 +68,8 @@ const checkpointDocument = (state: RunState, node: Node): CheckpointDocument => 
     status: isDone(state, node) ? 'completed' : 'pending',
     saved_at: timeOf(checkpoint?.savedAt ?? null),
     snapshot_path: checkpoint?.snapshotPath ?? null,
-    ...(checkpoint === undefined ? {} : { auto_continue: node.auto_continue }),
+    // The original says it from the start, in one of its texts.
+    ...(checkpoint === undefined && state.origin === null ? {} : { auto_continue: node.auto_continue }),
   };
 };
 
@@ -99,11 +100,11 @@ const stateDocument = (state: RunState, common: Common, folder: string): RunDocu
   template_name: state.template?.name ?? '',
   status: statusOfRun(common),
   context: state.context,
-  execution_plan: state.plan,
+  execution_plan: state.plan.map((batch) => ({ ...batch, ...state.unknown.batches[`${batch.batch}`] })),
   current_batch: currentBatch(state),
   current_node: currentNode(state),
   last_checkpoint: state.checkpoints.at(-1)?.node ?? null,
-  node_states: placedIn(nodeStatesOf(state, planned(state)), common.name, folder),
+  node_states: placedIn({ ...nodeStatesOf(state, planned(state)), ...unplannedOf(state.unknown) }, common.name, folder),
   created_at: printTime(common.startedAt),
   updated_at: printTime(common.movedAt),
   completed_at: common.closedAt === null ? null : printTime(common.closedAt),
@@ -116,17 +117,25 @@ const stateDocument = (state: RunState, common: Common, folder: string): RunDocu
 const printState = (state: RunState, common: Common, folder: string): string => {
   const known = printed.get(common);
   if (known?.state === state && known.folder === folder) return known.text;
-  const unknown = { ...archiveKeys(common), ...state.unknown.file };
-  const text = printDocument(stateDocument(state, common, folder), unknown);
+  const text = printDocument(stateDocument(state, common, folder), keysBeside(state, common));
   printed.set(common, { state, folder, text });
   return text;
 };
 
 const printed = new WeakMap<Common, { readonly state: RunState; readonly folder: string; readonly text: string }>();
 
-/** What is said of an archived session beside what the original's format has room for. */
-const archiveKeys = ({ archivedAt, outcome }: Common): JsonObject =>
-  archivedAt === null ? {} : { archived_at: printTime(archivedAt), previous_status: outcome };
+/** The states of nodes that are of no batch, as they were found. */
+const unplannedOf = ({ unplanned, nodes }: Unknown): RunDocument['node_states'] =>
+  Object.fromEntries(Object.entries(unplanned).map(([id, state]) => [id, { ...state, ...nodes[id] }]));
+
+/** What is said beside what the original's format has room for: what another one has said, and how an archived session ended. */
+const keysBeside = ({ unknown }: RunState, { archivedAt, outcome }: Common): JsonObject => {
+  const { archived_at: _, previous_status: __, ...others } = unknown.file;
+  return {
+    ...others,
+    ...(archivedAt === null ? {} : { archived_at: printTime(archivedAt), previous_status: outcome }),
+  };
+};
 
 /** The states with the paths of what lies in the run's own folder, which moves into the archive and out of it. */
 const placedIn = (states: RunDocument['node_states'], name: string, folder: string): RunDocument['node_states'] => {
@@ -188,9 +197,12 @@ const timed = (states: RunDocument['node_states'], at: string): RunDocument['nod
   );
 };
 
-/** The files of a run in the order in which they are written: the state comes behind what it names. */
+/**
+ * The files of a run in the order in which they are written: the state comes behind what it names. Those of a run that was
+ * taken over are the original's, and stay untouched until something happens to it here.
+ */
 export const mirrorsOf = (state: RunState, common: Common, folder: string): readonly Mirror[] =>
-  state.template === null
+  state.template === null || isAsImported(common)
     ? []
     : [
         ...state.outputs.map(({ node, source }) => ({
@@ -209,17 +221,9 @@ export const mirrorsOf = (state: RunState, common: Common, folder: string): read
                 },
               ],
         ),
-        ...(isAsTakenOver(state, common)
-          ? []
-          : [
-              {
-                path: 'session-state.json',
-                source: common.revision,
-                render: (): string => printState(state, common, folder),
-              },
-            ]),
+        {
+          path: 'session-state.json',
+          source: common.revision,
+          render: (): string => printState(state, common, folder),
+        },
       ];
-
-/** Whether nothing has happened to a run since it was taken over: its files are those of the original, and stay untouched. */
-const isAsTakenOver = (state: RunState, { imported, revision }: Common): boolean =>
-  state.origin !== null && imported?.revision === revision;

@@ -62,14 +62,17 @@ const planned = {
 const imported = {
   /** SHA-256 of the file that it was taken from. */
   digest: text,
+  /** Whether it is closed: what has failed in it stays failed, and no checkpoint is reached. */
+  is_over: v.boolean(),
   document: v.custom<RunDocument>((input) => v.is(object, input)),
   /** Its nodes as their template has them, as far as that is known. */
   nodes: v.array(node),
   template: v.optional(object),
   template_digest: v.optional(text),
-  /** Keys that are not of the format, of the file and of single nodes. */
+  /** Keys that are not of the format: of the file, of single nodes, and of batches by their numbers. */
   unknown: object,
   unknown_of_nodes: objects,
+  unknown_of_batches: objects,
 };
 
 const answers = ['continue', 'pause', 'abort'] as const;

@@ -34,7 +34,8 @@ const changed = (state: RunState, event: RunEvent, stored: Circumstance): RunSta
   switch (event.type) {
     case 'RunPlanned': {
       const { template_id: id, template_path: path, template_name: name, digest = null, nodes, plan, context } = event;
-      return enterBatch(plannedRun({ id, path, name, digest, nodes, plan, context }), 0);
+      const { origin, unknown } = state;
+      return enterBatch({ ...plannedRun({ id, path, name, digest, nodes, plan, context }), origin, unknown }, 0);
     }
     case 'RunImported':
       return importRun(event, stored);

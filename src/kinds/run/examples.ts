@@ -43,6 +43,7 @@ const plan = [
 const imported: RunCommand = {
   type: 'import',
   digest: 'digest of a file',
+  is_over: false,
   document: {
     session_id: 'WFR-example',
     template_id: 'wft-example',
@@ -73,6 +74,7 @@ const imported: RunCommand = {
   nodes,
   unknown: {},
   unknown_of_nodes: {},
+  unknown_of_batches: {},
 };
 
 export const examples: readonly RunCommand[] = [

@@ -2,17 +2,29 @@ import type { StepRecord } from '../../kernel/steps.ts';
 import type { CheckpointDocument, RunDocument, WorkDocument } from '../../formats/run-state/document.ts';
 import { put } from '../../lib/persistent-map.ts';
 import type { RunEvent } from './events.ts';
-import { enterBatch, plannedRun, type Checkpoint, type Circumstance, type RunState, type Work } from './state.ts';
+import {
+  emptyWork,
+  enterBatch,
+  nodeOf,
+  plannedRun,
+  type Attempt,
+  type Checkpoint,
+  type Circumstance,
+  type RunState,
+  type Work,
+} from './state.ts';
 
 type RunImported = Extract<RunEvent, { readonly type: 'RunImported' }>;
+
+/** Why something is said of a node, or decided about a checkpoint, where the file says no reason. */
+export const asTakenOver = 'as it was taken over';
 
 /**
  * A run as another program has left it. What runs there is in doubt here: nobody knows whether it still does. What has failed
  * while the run went on may be begun anew.
  */
 export const importRun = (event: RunImported, stored: Circumstance): RunState => {
-  const { document, digest, nodes, template_digest: templateDigest, unknown, unknown_of_nodes: ofNodes } = event;
-  const isOver = document.status === 'failed' || document.status === 'archived';
+  const { document, digest, nodes, template_digest: templateDigest, is_over: isOver } = event;
   let state: RunState = plannedRun({
     id: document.template_id,
     path: document.template_path,
@@ -22,27 +34,34 @@ export const importRun = (event: RunImported, stored: Circumstance): RunState =>
     plan: document.execution_plan,
     context: document.context,
   });
-  state = { ...state, origin: { digest, seq: stored.seq }, unknown: { file: unknown, nodes: ofNodes } };
-  for (const { id, type } of nodes) {
+  const planned = document.execution_plan.flatMap((batch) => batch.nodes);
+  const isPlanned = new Set(planned);
+  state = {
+    ...state,
+    origin: { digest, seq: stored.seq },
+    unknown: {
+      file: event.unknown,
+      nodes: event.unknown_of_nodes,
+      batches: event.unknown_of_batches,
+      unplanned: Object.fromEntries(Object.entries(document.node_states).filter(([id]) => !isPlanned.has(id))),
+    },
+  };
+  for (const id of planned) {
     const known = document.node_states[id];
     if (known === undefined) continue;
-    state = isWork(known, type)
-      ? withWork(state, id, known, isOver)
-      : withCheckpoint(state, id, known, document, stored);
+    const isCheckpoint = nodeOf(state, id)?.type === 'checkpoint';
+    if ('saved_at' in known) {
+      const isPassed = known.status === 'completed' || known.status === 'skipped';
+      if (isCheckpoint && isPassed) state = withCheckpoint(state, id, known, document, stored);
+    } else if (!isCheckpoint) state = withWork(state, id, known, isOver);
   }
   return enterBatch(state, 0);
 };
 
-const isWork = (known: WorkDocument | CheckpointDocument, type: string): known is WorkDocument =>
-  type !== 'checkpoint' && 'output_path' in known;
-
 const withWork = (state: RunState, id: string, known: WorkDocument, isOver: boolean): RunState => {
   const { status, error } = known;
-  if (status === 'pending') return state;
-  const hasFailed = status === 'failed';
-  const isGone = status === 'running';
   const work: Work = {
-    status: isGone || (hasFailed && !isOver) ? null : status,
+    ...emptyWork,
     startedAt: known.started_at,
     completedAt: known.completed_at,
     childSession: known.session_id,
@@ -50,70 +69,85 @@ const withWork = (state: RunState, id: string, known: WorkDocument, isOver: bool
     artifacts: known.artifacts,
     error,
     taskId: known.cli_task_id ?? null,
-    exitCode: null,
-    reason: status === 'skipped' ? (error ?? 'skipped where it was taken over from') : null,
-    retries: 0,
-    attempts:
-      status === 'skipped'
-        ? []
-        : [
-            {
-              attempt: 1,
-              outcome: isGone ? 'interrupted' : status,
-              startedAt: known.started_at,
-              endedAt: known.completed_at,
-              error,
-            },
-          ],
   };
+  switch (status) {
+    case 'pending':
+      // The original leaves what it knew of an attempt that it has taken back.
+      return JSON.stringify(work) === JSON.stringify(emptyWork)
+        ? state
+        : { ...state, works: put(state.works, id, work) };
+    case 'skipped':
+      // It was handed out to nobody.
+      return {
+        ...state,
+        works: put(state.works, id, { ...work, status, reason: error ?? asTakenOver }),
+        counts: { ...state.counts, skipped: state.counts.skipped + 1 },
+      };
+    case 'completed':
+      return {
+        ...withAttempt(state, id, { ...work, status }, status),
+        counts: { ...state.counts, completed: state.counts.completed + 1 },
+      };
+    case 'failed': {
+      const failed = withAttempt(state, id, { ...work, status: isOver ? status : null }, status);
+      return isOver ? { ...failed, failed: [...failed.failed, id] } : failed;
+    }
+    case 'running':
+      return withAttempt(state, id, work, 'interrupted');
+  }
+};
+
+/** A node that was handed out once. */
+const withAttempt = (state: RunState, id: string, work: Work, outcome: Attempt['outcome']): RunState => {
+  const { startedAt, completedAt, error, taskId } = work;
+  const inDoubt = outcome === 'interrupted';
   const record: StepRecord = {
     attempt: 1,
-    state: isGone ? 'interrupted' : hasFailed ? 'failed' : 'completed',
+    state: outcome,
     token: 0,
     claim: null,
-    startedAt: known.started_at,
+    startedAt,
     facts: null,
     digest: null,
-    inDoubt: isGone,
+    inDoubt,
   };
-  const { counts, pool, tasks } = state;
+  const { pool, tasks } = state;
   return {
     ...state,
-    works: put(state.works, id, work),
-    // A node that was skipped was handed out to nobody.
-    pool:
-      status === 'skipped'
-        ? pool
-        : {
-            ...pool,
-            records: put(pool.records, id, record),
-            doubtful: isGone ? [...pool.doubtful, id] : pool.doubtful,
-          },
-    failed: hasFailed && isOver ? [...state.failed, id] : state.failed,
-    tasks: work.taskId === null ? tasks : put(tasks, work.taskId, { step: id, attempt: 1 }),
-    counts: {
-      ...counts,
-      completed: counts.completed + Number(status === 'completed'),
-      skipped: counts.skipped + Number(status === 'skipped'),
+    works: put(state.works, id, {
+      ...work,
+      attempts: [{ attempt: 1, outcome, startedAt, endedAt: completedAt, error }],
+    }),
+    pool: {
+      ...pool,
+      records: put(pool.records, id, record),
+      doubtful: inDoubt ? [...pool.doubtful, id] : pool.doubtful,
     },
+    tasks: taskId === null ? tasks : put(tasks, taskId, { step: id, attempt: 1 }),
   };
 };
 
+/** A checkpoint that was passed; the one at which the run was paused was answered so. */
 const withCheckpoint = (
   state: RunState,
   node: string,
-  known: WorkDocument | CheckpointDocument,
+  known: CheckpointDocument,
   { status, current_node: current, updated_at: updatedAt }: RunDocument,
   { at, actor }: Circumstance,
 ): RunState => {
-  if (known.status !== 'completed' || !('saved_at' in known)) return state;
-  const answer = status === 'paused' && current === node ? 'pause' : 'continue';
+  const isPausedHere = status === 'paused' && current === node;
   const checkpoint: Checkpoint = {
     node,
     savedAt: known.saved_at ?? updatedAt,
     source: null,
     snapshotPath: known.snapshot_path,
-    decision: { answer, at, actor, reason: 'as it was taken over', auto: known.auto_continue ?? false },
+    decision: {
+      answer: isPausedHere ? 'pause' : 'continue',
+      at,
+      actor,
+      reason: asTakenOver,
+      auto: !isPausedHere && known.auto_continue === true,
+    },
   };
   return {
     ...state,

@@ -32,8 +32,8 @@ export const kind: Kind = defineKind<RunState, RunCommand, RunEvent>({
     token: ({ pool }) => pool.token,
     byTask: ({ tasks }, task) => valueIn(tasks, task),
   },
-  sources: ({ template }) =>
-    template === null || template.digest === null
+  sources: ({ template, origin }) =>
+    template === null || (template.digest === null && origin === null)
       ? []
       : [{ label: 'template', path: template.path, digest: template.digest }],
   examples,

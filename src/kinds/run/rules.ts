@@ -12,16 +12,38 @@ import type { Node, RunCommand, RunEvent } from './events.ts';
 import { snapshotPathOf } from './paths.ts';
 import { awaited, checkpointOf, currentNodes, nodeOf, workOf, type RunState } from './state.ts';
 import { evolveRun } from './evolve.ts';
+import { asTakenOver } from './import.ts';
 
 type Decided = Result<readonly RunEvent[], Refusal>;
 
 /** The rules of a run. What follows of itself (a checkpoint is reached, a failure is settled, the end) follows at once. */
 export const decideRun = (state: RunState, command: RunCommand, { common }: Situation): Decided => {
   const decided = decideAlone(state, command, common);
-  if (!decided.ok || decided.value.length === 0) return decided;
-  const events = withConsequences(state, decided.value, common?.name ?? '');
-  // What was taken over is closed as it was there, and not because nothing is left of it.
-  return ok(command.type === 'import' ? events.filter(({ type }) => type !== 'SessionClosed') : events);
+  // A run that was taken over closed may stand before a checkpoint that was not reached.
+  if (!decided.ok || (decided.value.length === 0 && command.type !== 'continue')) return decided;
+  const name = common?.name ?? '';
+  if (command.type === 'import') return ok(withDecision(state, decided.value, command, name));
+  const events = withConsequences(state, decided.value, name);
+  return ok(decided.value.length === 0 ? events.filter(({ type }) => type !== 'SessionClosed') : events);
+};
+
+/**
+ * What follows from a run that was taken over. One that is closed stays as it was, and none is closed because nothing is
+ * left of it. One that was paused before a checkpoint has been paused there: whoever resumes it goes on.
+ */
+const withDecision = (
+  before: RunState,
+  decided: readonly RunEvent[],
+  { is_over: isOver, document }: Extract<RunCommand, { readonly type: 'import' }>,
+  name: string,
+): readonly RunEvent[] => {
+  if (isOver || decided.length === 0) return decided;
+  const isOpen = ({ type }: RunEvent): boolean => type !== 'SessionClosed';
+  const reached = withConsequences(before, decided, name).filter(isOpen);
+  const waiting = document.status === 'paused' ? awaited(stateAfter(before, reached, name)) : undefined;
+  if (waiting === undefined) return reached;
+  const paused: RunEvent = { type: 'CheckpointDecided', node: waiting.node, answer: 'pause', reason: asTakenOver };
+  return withConsequences(before, [...reached, paused], name).filter(isOpen);
 };
 
 const decideAlone = (state: RunState, command: RunCommand, common: Common | undefined): Decided => {
@@ -51,9 +73,10 @@ const decideAlone = (state: RunState, command: RunCommand, common: Common | unde
     case 'plan': {
       if (common !== undefined && common.status === 'closed') return err(refuseClosed(common));
       const { type: _, ...plan } = command;
-      return state.template === null
+      // What was taken over may have had a plan without a batch.
+      return state.plan.length === 0
         ? ok([{ type: 'RunPlanned', ...plan }])
-        : refusePlanned(state.template.id === plan.template_id, common);
+        : refusePlanned(state.template?.id === plan.template_id, common);
     }
     case 'import':
       return takeOver(state, command, common);
@@ -96,17 +119,17 @@ const refusePlanned = (isSame: boolean, common: Common | undefined): Decided =>
     }),
   );
 
-/** A run is taken over as it was left elsewhere, also again, as long as nothing has happened to it here. */
+/** A run is taken over as it was left elsewhere, also again; whether it has gone on here since is for whoever asks. */
 const takeOver = (
   state: RunState,
   command: Extract<RunCommand, { readonly type: 'import' }>,
   common: Common | undefined,
 ): Decided => {
   const { type: _, ...found } = command;
-  if (state.origin?.digest === found.digest) return ok([]);
+  const isKnown = found.template_digest === undefined || found.template_digest === state.template?.digest;
+  if (state.origin?.digest === found.digest && isKnown) return ok([]);
   if (common?.status === 'closed') return err(refuseClosed(common));
-  const hasMoved = common !== undefined && common.imported?.revision !== common.revision;
-  if (state.template !== null && (state.origin === null || hasMoved)) return refusePlanned(false, common);
+  if (state.template !== null && state.origin === null) return refusePlanned(false, common);
   return ok([{ type: 'RunImported', ...found }]);
 };
 
@@ -186,20 +209,22 @@ const decide = (
 /** Everything that follows of itself, after what was decided. */
 const withConsequences = (before: RunState, decided: readonly RunEvent[], name: string): readonly RunEvent[] => {
   const events = [...decided];
-  // Numbers are those of nobody, and the time is not known yet: nothing is decided by them.
-  const apply = (state: RunState, event: RunEvent): RunState =>
-    evolveRun(state, event, { session: `run:${name}`, seq: 0, at: sameTime, actor: '' });
-  let state = decided.reduce(apply, before);
+  let state = stateAfter(before, decided, name);
   for (;;) {
     if (events.some(({ type }) => type === 'SessionClosed')) return events;
     const following = followingOf(state, name);
     if (following.length === 0) return events;
-    for (const event of following) {
-      events.push(event);
-      state = apply(state, event);
-    }
+    events.push(...following);
+    state = stateAfter(state, following, name);
   }
 };
+
+/** Numbers are those of nobody, and the time is not known yet: nothing is decided by them. */
+const stateAfter = (before: RunState, events: readonly RunEvent[], name: string): RunState =>
+  events.reduce(
+    (state, event) => evolveRun(state, event, { session: `run:${name}`, seq: 0, at: sameTime, actor: '' }),
+    before,
+  );
 
 /** What follows next; nothing where somebody is waited for. */
 const followingOf = (state: RunState, name: string): readonly RunEvent[] => {

@@ -14,13 +14,14 @@ import type { Batch } from '../../formats/run-state/document.ts';
 import { planBatches } from '../../formats/run-state/plan.ts';
 import { previewArgs, tokenize } from '../../formats/run-state/references.ts';
 import { bindContext } from '../../formats/run-state/context.ts';
-import type { Template, TemplateNode } from '../../formats/run-state/template.ts';
+import type { Template } from '../../formats/run-state/template.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { nameFrom } from '../../lib/name.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import type { Node, RunCommand } from './events.ts';
 import { folderOfRun } from './paths.ts';
 import { templateList } from './template-list.ts';
+import { nodeOfTemplate } from './template-nodes.ts';
 import { listProject, readNamedTemplate, refuseFaults, runCommand } from './templates.ts';
 
 export const run = defineVerb({
@@ -121,7 +122,7 @@ const orderRun = async (
     template_name: template.name,
     ...(digest === undefined ? {} : { digest }),
     template: template.json,
-    nodes: template.nodes.map(nodeOf),
+    nodes: template.nodes.map(nodeOfTemplate),
     plan: plan.map(({ batch, nodes, parallel }) => ({ batch, nodes: [...nodes], parallel })),
     context: bound.value,
   } satisfies RunCommand;
@@ -175,22 +176,6 @@ const freeName = async (
 /** The digest of a template's file; its path is absolute where it lies outside the checkout. */
 const digestOf = ({ files, places }: World, path: string): string | undefined =>
   (path.startsWith('/') ? files.digest('/', path.slice(1)) : files.digest(places.here.root, path))?.sha256;
-
-const nodeOf = (node: TemplateNode): Node => ({
-  id: node.id,
-  name: node.name,
-  type: node.type,
-  executor: node.type === 'checkpoint' ? null : node.executor,
-  args: node.type === 'checkpoint' ? '' : node.argsTemplate,
-  on_fail: node.type === 'checkpoint' ? 'abort' : node.onFail,
-  idempotent: node.type === 'checkpoint' || node.idempotent,
-  auto_continue: node.type === 'checkpoint' && node.autoContinue,
-  details: {
-    ...(node.parallelGroup === null ? {} : { parallel_group: node.parallelGroup }),
-    ...(node.type === 'cli' ? { cli_tool: node.cliTool, cli_mode: node.cliMode, cli_rule: node.cliRule } : {}),
-    ...(node.type === 'agent' ? { run_in_background: node.runInBackground } : {}),
-  },
-});
 
 /** The nodes in the order of the plan, as they are going to be done. */
 const planToJson = (

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../kernel/event.ts';
 import type { TaskAttempt } from '../../kernel/kind.ts';
 import { emptyPool, type Pool } from '../../kernel/steps.ts';
-import type { Batch } from '../../formats/run-state/document.ts';
+import type { Batch, RunDocument } from '../../formats/run-state/document.ts';
 import { tokenize } from '../../formats/run-state/references.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { emptyMap, valueIn, type PersistentMap } from '../../lib/persistent-map.ts';
@@ -34,8 +34,17 @@ export interface RunState {
   readonly outputs: readonly { readonly node: string; readonly source: number }[];
   /** The file that it was taken from: its digest, and the event; null where it began here. */
   readonly origin: { readonly digest: string; readonly seq: number } | null;
-  /** Keys of an imported file that are not of the format. */
-  readonly unknown: { readonly file: JsonObject; readonly nodes: Readonly<Record<string, JsonObject>> };
+  /** What an imported file holds that is not of the format. */
+  readonly unknown: Unknown;
+}
+
+/** Keys that are not of the format, and the states of nodes that are of no batch: they are kept for whoever reads them. */
+export interface Unknown {
+  readonly file: JsonObject;
+  readonly nodes: Readonly<Record<string, JsonObject>>;
+  /** By their numbers. */
+  readonly batches: Readonly<Record<string, JsonObject>>;
+  readonly unplanned: RunDocument['node_states'];
 }
 
 /** Where the plan comes from. */
@@ -128,7 +137,7 @@ export const emptyRun: RunState = {
   texts: [],
   outputs: [],
   origin: null,
-  unknown: { file: {}, nodes: {} },
+  unknown: { file: {}, nodes: {}, batches: {}, unplanned: {} },
 };
 
 /** Of a node that was not touched. */
