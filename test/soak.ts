@@ -76,7 +76,7 @@ const campaigns: readonly Campaign[] = [
     name: 'kill drivers of runs',
     run: async (tidying) => {
       const seed = Date.now() % 1_000_000;
-      const { kills, runs, doubts, done, adopted } = await driveThroughKills(tidying, seed, isShort ? 10 : 300);
+      const { kills, runs, doubts, done, adopted } = await driveThroughKills(tidying, seed, isShort ? 10 : 100);
       return `${kills} kills (seed ${seed}), ${runs} runs: ${doubts} attempts in doubt, ${done} of them done; ${adopted} taken from a driver that was gone; every effect once`;
     },
   },

@@ -1,6 +1,6 @@
 import type { Kinds, RunningStep } from './kind.ts';
 import { loadKind } from './kinds.ts';
-import { lossOfClaim, observeSign, standingOfClaim, type Loss } from './lease.ts';
+import { type Claim, lossOfClaim, observeSign, standingOfClaim, type Loss } from './lease.ts';
 import type { Caller, SessionRow, Store } from './ports.ts';
 import type { Host } from './process.ts';
 import type { OpenedSession } from './session.ts';
@@ -15,11 +15,14 @@ export const abandonedIn = (
   host: Pick<Host, 'observe'>,
 ): readonly Abandoned[] =>
   (folded.steps?.running() ?? []).flatMap((running) => {
-    const because = lossOfClaim(running.claim, renewals.get(running.id), now, ({ sign }) => {
+    const observe = ({ sign }: Claim): ReturnType<Host['observe']> => {
       const process = processes.get(sign?.process ?? '');
       const hasEnded = process !== undefined && process.endedAt !== null && process.outcome !== 'cancelled';
       return observeSign(sign === null ? null : { ...sign, hasEnded }, host);
-    });
+    };
+    const because = lossOfClaim(running.claim, renewals.get(running.id), now, observe);
+    // Time alone takes no step from a worker that is seen at it: it would be done twice at once.
+    if (because === 'expired' && observe(running.claim) === 'alive') return [];
     return because === undefined ? [] : [{ ...running, because }];
   });
 

@@ -291,6 +291,19 @@ test('a worker that is gone loses its step at once, one on another machine only 
   clock.minutes = 0;
 });
 
+test('time alone takes no step from a worker that is seen alive; on purpose it is taken', async (context) => {
+  const { ana, bob, clock } = await sheetOf(context, 3);
+  const program = await startProgram(context);
+  const [, second] = listOf((await ana.ask('next', { claim: true, limit: 2, pid: program.pid, ttl: '10m' })).steps);
+  clock.minutes = 60;
+  assert.deepEqual((await bob.ask('next')).abandoned, []);
+  const { interrupted, steps } = await bob.ask('next', { claim: true });
+  assert.deepEqual([interrupted, listOf(steps).map(({ id }) => id)], [[], ['c-003']]);
+  await complete(ana, second);
+  const taken = await bob.ask('resume', {}, { takeOver: true });
+  assert.deepEqual(listOf(taken.interrupted)[0], { id: 'c-001', attempt: 1, because: 'taken over' });
+});
+
 test('a process that has ended on record has let go of its steps', async (context) => {
   const { ana, bob } = await sheetOf(context, 2);
   const { id: process } = await ana.ask('process start', { kind: 'instance', session: 'x' });

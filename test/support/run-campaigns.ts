@@ -180,9 +180,9 @@ export const driveThroughKills = async (tidying: Tidying, seed: number, kills: n
     const here = createProject(tidying);
     let [struck, drivers, isOver] = [0, 0, false];
     // A run that is always killed early would never end.
-    for (; drivers < 8 && !isOver && total.kills + struck < kills; drivers += 1) {
+    for (; drivers < 12 && !isOver && total.kills + struck < kills; drivers += 1) {
       const who = (['driver', 'node', 'both'] as const)[Math.floor(random() * 3)] ?? 'both';
-      const life = await live(here, drivers, { who, after: random() * 0.4 }, whole);
+      const life = await live(here, drivers, { who, after: random() * 0.25 }, whole);
       struck += life.kills;
       isOver = life.signal === null;
     }
