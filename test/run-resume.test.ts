@@ -366,8 +366,8 @@ suite('who may go on', () => {
       [runKey, 'ana', ['A']],
     );
     assert.ok(answer.taken_over[0].lease_token > token);
-    const types = listOf((await bob.ask('log', { session: runKey })).events).map(({ type }) => type);
-    for (const type of ['LeaseLost', 'LeaseClaimed', 'StepInterrupted']) assert.ok(types.includes(type), type);
+    const types = new Set(listOf((await bob.ask('log', { session: runKey })).events).map(({ type }) => String(type)));
+    for (const type of ['LeaseLost', 'LeaseClaimed', 'StepInterrupted']) assert.ok(types.has(type), type);
     assert.equal((await ana.refused('resume', { session: runKey })).code, 'lease');
   });
 
