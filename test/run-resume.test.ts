@@ -366,7 +366,7 @@ suite('who may go on', () => {
       [runKey, 'ana', ['A']],
     );
     assert.ok(answer.taken_over[0].lease_token > token);
-    const types = new Set(listOf((await bob.ask('log', { session: runKey })).events).map(({ type }) => type));
+    const types = new Set(listOf((await bob.ask('log', { session: runKey })).events).map(({ type }) => String(type)));
     for (const type of ['LeaseLost', 'LeaseClaimed', 'StepInterrupted']) assert.ok(types.has(type), type);
     assert.equal((await ana.refused('resume', { session: runKey })).code, 'lease');
   });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
-import { findAtWork, nobodyAtWork, type AtWork } from './abandoned.ts';
+import { findAtWork, type AtWork } from './abandoned.ts';
 import type { StoredEvent } from './event.ts';
 import { holderOf, isHeld, isMine, leaseToJson, rowLeaseFacts, type LeaseFacts, type Renewal } from './lease.ts';
 import type { Caller, Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
@@ -31,7 +31,7 @@ export const activityOf = (
   running: readonly Process[],
   { host, caller }: { readonly host: Host; readonly caller: Pick<Caller, 'now' | 'leaseToken'> },
   renewal?: Renewal,
-  atWork: Pick<AtWork, 'working' | 'heardAt'> = nobodyAtWork,
+  atWork?: Pick<AtWork, 'working' | 'heardAt'>,
 ): Activity => {
   const held = leaseToJson(rowLeaseFacts(row, renewal, caller, host));
   const looked = livenessOfAll(running, host, caller.now);
@@ -39,7 +39,7 @@ export const activityOf = (
     running.filter(({ id }) => wanted.includes(looked.get(id) ?? 'unknown'));
   const newest = (of: readonly Process[]): string =>
     of.map(({ heartbeatAt }) => heartbeatAt).reduce((a, b) => (a > b ? a : b));
-  if (those('alive', 'unknown').length > 0 || held?.state === 'active' || atWork.working > 0)
+  if (those('alive', 'unknown').length > 0 || held?.state === 'active' || (atWork?.working ?? 0) > 0)
     return { activity: 'running', since: null };
   const quiet = those('quiet');
   if (quiet.length > 0) return { activity: 'quiet', since: newest(quiet) };
@@ -47,7 +47,12 @@ export const activityOf = (
   // Who is known to be dead, who was recorded as lost, who let a lease expire, or has left a step: whoever was heard of last.
   const heldUntil =
     held === null ? null : held.state === 'stale' ? (held.renewed_at ?? held.claimed_at) : held.expires_at;
-  const latest = [row.interruptedAt, heldUntil, atWork.heardAt, ...those('dead').map(({ heartbeatAt }) => heartbeatAt)]
+  const latest = [
+    row.interruptedAt,
+    heldUntil,
+    atWork?.heardAt ?? null,
+    ...those('dead').map(({ heartbeatAt }) => heartbeatAt),
+  ]
     .filter((at) => at !== null)
     .reduce<string | null>((a, b) => (a !== null && a > b ? a : b), null);
   // A clock that is ahead tells of times that have not come.
