@@ -1,5 +1,5 @@
 import type { Kinds, RunningStep } from './kind.ts';
-import { loadKind } from './kinds.ts';
+import { knownKind } from './kinds.ts';
 import { type Claim, lossOfClaim, observeSign, standingOfClaim, type Loss } from './lease.ts';
 import type { Caller, SessionRow, Store } from './ports.ts';
 import type { Host } from './process.ts';
@@ -38,7 +38,10 @@ export interface AtWork {
 /** Where there are no steps. */
 export const nobodyAtWork: AtWork = { working: 0, abandoned: [], heardAt: null };
 
-/** Who works on the steps of a session of the store; nobody works on those of one that is closed. */
+/**
+ * Who works on the steps of a session of the store, as far as is known: nobody works on those of one that is closed, and of a
+ * kind that cannot be loaded nothing is known.
+ */
 export const findAtWork = async (
   {
     store,
@@ -54,7 +57,7 @@ export const findAtWork = async (
   { key, kind, status }: Pick<SessionRow, 'key' | 'kind' | 'status'>,
 ): Promise<AtWork> => {
   if (status === 'closed') return nobodyAtWork;
-  const known = await loadKind(kinds, kind);
+  const known = await knownKind(kinds, kind);
   if (known?.commandTypes.includes('claim-step') !== true) return nobodyAtWork;
   const session = await store.load(key);
   const running = session?.folded.steps?.running() ?? [];

@@ -65,6 +65,16 @@ export const whenLoaded = async <Value>(action: () => Value | Promise<Value>): P
 export const loadKind = async (kinds: Kinds, name: string): Promise<Kind | undefined> =>
   whenLoaded(() => kinds.get(name));
 
+/** The same for whoever can do without it: undefined also for one that cannot be loaded. */
+export const knownKind = async (kinds: Kinds, name: string): Promise<Kind | undefined> => {
+  try {
+    return await loadKind(kinds, name);
+  } catch (error) {
+    if (error instanceof StoreFailure) return undefined;
+    throw error;
+  }
+};
+
 /** The folder of a session, whatever kind it is of, relative to the checkout's root; empty where that is not known. */
 export const folderIn = async (
   kinds: Kinds,

@@ -68,13 +68,13 @@ test('a kind is loaded for its own sessions, and not for those of others', (cont
   const review = { session: 'review:r' };
   const sheet = { session: 'sheet:x' };
   assert.deepEqual(
-    listOf(ask(world, false, 'list').sessions).map(({ session, position }) => [session, position]),
+    listOf(ask(world, true, 'list').sessions).map(({ session, position }) => [session, position]),
     [
       ['review:r', 'context (1/8), round 1'],
       ['sheet:x', '0 of 3'],
     ],
   );
-  assert.equal(listOf(ask(world, false, 'list', { kind: 'sheet' }).sessions).length, 1);
+  assert.equal(listOf(ask(world, true, 'list', { kind: 'sheet' }).sessions).length, 1);
   ask(world, false, 'note', { text: 'a remark', ...review });
   ask(world, false, 'status', review);
   ask(world, false, 'advance', { phase: 'change-context', ...review });

@@ -34,22 +34,23 @@ export const statusOf = (state: RunState, node: Node): NodeStatus | 'in_doubt' =
   return record?.state === 'running' ? 'running' : 'pending';
 };
 
-/** The states of nodes, as the original's files hold them. Paths are those of a run that is not in the archive. */
-export const nodeStatesOf = (state: RunState, nodes: readonly Node[]): RunDocument['node_states'] =>
+/** The states of nodes, as the original's files hold them, while the run goes on or when it is over. Paths are those of a run that is not in the archive. */
+export const nodeStatesOf = (state: RunState, nodes: readonly Node[], isOver = false): RunDocument['node_states'] =>
   Object.fromEntries(
     nodes.map((node) => [
       node.id,
       {
-        ...(node.type === 'checkpoint' ? checkpointDocument(state, node) : workDocument(state, node)),
+        ...(node.type === 'checkpoint' ? checkpointDocument(state, node) : workDocument(state, node, isOver)),
         ...state.unknown.nodes[node.id],
       },
     ]),
   );
 
-const workDocument = (state: RunState, node: Node): WorkDocument => {
+const workDocument = (state: RunState, node: Node, isOver: boolean): WorkDocument => {
   const work = workOf(state, node.id);
   const status = statusOf(state, node);
-  const isUnclear = status === 'in_doubt';
+  // What runs on after the end of its run has not completed, and nobody waits for it.
+  const isUnclear = status === 'in_doubt' || (isOver && status === 'running');
   return {
     status: isUnclear ? 'failed' : status,
     started_at: timeOf(work.startedAt),
@@ -104,7 +105,11 @@ const stateDocument = (state: RunState, common: Common, folder: string): RunDocu
   current_batch: currentBatch(state),
   current_node: currentNode(state),
   last_checkpoint: state.checkpoints.at(-1)?.node ?? null,
-  node_states: placedIn({ ...nodeStatesOf(state, planned(state)), ...unplannedOf(state.unknown) }, common.name, folder),
+  node_states: placedIn(
+    { ...nodeStatesOf(state, planned(state), common.status === 'closed'), ...unplannedOf(state.unknown) },
+    common.name,
+    folder,
+  ),
   created_at: printTime(common.startedAt),
   updated_at: printTime(common.movedAt),
   completed_at: common.closedAt === null ? null : printTime(common.closedAt),

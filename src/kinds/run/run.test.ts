@@ -575,3 +575,14 @@ test('whatever is asked in whatever order: no node completes twice, and nothing 
     { numRuns: 300 },
   );
 });
+
+test('a node that was at work when its run was closed does not look as if it still were', () => {
+  const run = runOf([work('A'), work('B')], [['A'], ['B']]);
+  run.claim('A');
+  assert.equal(nodeIn(run, 'A')['status'], 'running');
+  run.kernel((session) => decideFinish(session, { abort: true, reason: 'no longer needed' }));
+  assert.deepEqual(
+    [stateOf(run)['status'], nodeIn(run, 'A')['status'], nodeIn(run, 'A')['error'], nodeIn(run, 'B')['status']],
+    ['aborted', 'failed', 'interrupted: nobody knows what it has done', 'pending'],
+  );
+});
