@@ -229,6 +229,7 @@ test('the credential of a header goes, the scheme stays', () => {
   expectShown(
     [
       'Authorization: token «abcdef0123»',
+      'authorization: key  DB_PASSWORD: «a#aAa0+0»',
       'Authorization: Digest «username="a", response="6629fae49393a05397450978507c4ef1"»\nHost: x',
       'Authorization: «a1b2c3d4e5f6»',
       'X-Api-Key: «abcdef123»',

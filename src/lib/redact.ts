@@ -549,6 +549,9 @@ function findCredential(text: string, from: number, scheme: string, isHeader: bo
   if (start === from) return undefined;
   const head = text.slice(start, start + HEAD);
   if (head.startsWith(MARK) || isPlaceholder(/^\S*/.exec(head)?.[0] ?? '')) return undefined;
+  // What is the name of a secret is no credential: what stands behind it is one.
+  const named = /^([A-Za-z][\w-]*)[ \t]{0,16}[:=]/.exec(head)?.[1];
+  if (named !== undefined && isSecretName(wordsOf(named))) return undefined;
   // These schemes have a list of parameters; the signature is among them.
   const isList = /^(?:digest|hmac|oauth|aws4)/.test(scheme);
   const end = isList
