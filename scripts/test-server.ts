@@ -27,6 +27,7 @@ const usual = [
   'pausing',
   'kinds/map',
   'kinds/sheet',
+  'import-runs',
 ];
 
 const given = process.argv.slice(2);

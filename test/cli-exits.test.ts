@@ -32,7 +32,7 @@ test('2 usage: what is not known is named, with what is near', (context) => {
     'lease claim, lease release, lease renew, lease show, list, log, next, note, pause',
     'process beat, process bind, process end, process list, process start, process sweep',
     'reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, complete-map, complete-round, run',
-    'template list, template show, template validate, progress, doctor, rebuild, store copy, init',
+    'import workflow-run, template list, template show, template validate, progress, doctor, rebuild, store copy, init',
   ].join(', ');
   assert.equal(
     refusedText(world, 2, 'bgin'),

@@ -558,6 +558,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'fail',
     'finish',
     'import review',
+    'import workflow-run',
     'init',
     'lease claim',
     'lease release',

@@ -395,7 +395,7 @@ test(
     );
     const taken = take(world);
     assert.deepEqual(taken.in_doubt, ['N-002']);
-    assert.ok(problemsOf(taken).some((text) => /CP-01\.json: \$\.checkpoint_name is missing/.test(text)));
+    assert.ok(problemsOf(taken).some((text) => text.includes('CP-01.json: $.checkpoint_name is missing')));
     assert.equal(world.answer('status', login).nodes[0].cli_task_id, 'task-7');
     // Done again, it is another attempt, without the link of the first.
     move(world, 'resume', '--session', login, '--rerun', 'N-002', '--reason', 'look');
@@ -501,11 +501,12 @@ test('a run that was taken over is done to its end, and nothing of it twice', (c
   assertHealthy(world);
 });
 
-test('a callback of a task that the player has started does not end a node in doubt', (context) => {
+test('a callback of a task that the player has started does not end a node in doubt, and is kept', (context) => {
   const world = worldWith(context);
   take(world);
   world.refusal(10, 'complete', '--cli-task-id', 'gem-1', '--exit-code', '0');
   assert.deepEqual(world.answer('status').position, 'pour (batch 3/5, 2/6 nodes done)');
+  assert.ok(eventsOf(world, key).some(({ type }) => type === 'ResultRefused'));
 });
 
 test('a node that has failed is ready again as its next attempt while the run goes on; of a closed run once that is reopened', (context) => {
@@ -754,7 +755,7 @@ test('a run that lies in the archive unfinished is over, as far as its nodes tel
   );
 });
 
-const templates: readonly (readonly [string, Printed | string | undefined, RegExp])[] = [
+const templates: readonly (readonly [string, Printed, RegExp])[] = [
   ['is not there', undefined, /the template \.workflow\/templates\/tea\.json is not there\.$/],
   ['is not JSON', '{', /tea\.json is not valid \(\.workflow\/templates\/tea\.json:1:2: .*\)\.$/],
   [
@@ -855,7 +856,7 @@ test('what cannot be read is told by name and place, and keeps no other away', (
   assert.equal(listOf(answer.sessions).length, 1);
   const told = Object.fromEntries(
     listOf(answer.ignored).map(({ path, problem, why, line, column }) => [
-      basename(path) === 'session-state.json' ? path.split('/').at(-2) : basename(path),
+      basename(String(path)) === 'session-state.json' ? String(path).split('/').at(-2) : basename(String(path)),
       [problem ?? why, line, column],
     ]),
   );
@@ -932,7 +933,9 @@ test('times without a zone are those of the machine that imports, in summer and 
   ] as const) {
     const world = worldWith(context, document(times)).with({ now: '2026-08-01T00:00:00.000Z', env: { TZ: zone } });
     const taken = take(world);
-    assert.ok(problemsOf(taken).some((text) => /^\$\.created_at has no zone and was taken as local time/.test(text)));
+    assert.ok(
+      problemsOf(taken).some((text) => text.startsWith('$.created_at has no zone and was taken as local time')),
+    );
     assert.deepEqual(
       eventsOf(world, key)
         .slice(0, 2)
@@ -947,7 +950,7 @@ test('times from the future count as now, and are told', (context) => {
     context,
     document({ created_at: '2031-01-01T00:00:00Z', updated_at: '2031-01-01T00:00:00Z' }),
   );
-  assert.ok(problemsOf(take(world)).some((text) => /lies in the future/.test(text)));
+  assert.ok(problemsOf(take(world)).some((text) => text.includes('lies in the future')));
   assert.equal(world.answer('status').started_at, '2026-03-17T12:00:00.000Z');
   assert.equal(world.answer('status').activity, 'interrupted');
 });
@@ -1006,7 +1009,7 @@ next: stint resume --session ${key}
 
 test(
   'a folder that may only be read is imported into a store elsewhere',
-  { skip: withoutUser || fileOnly },
+  { skip: withoutUser === false ? fileOnly : withoutUser },
   (context) => {
     const world = ordinary(worldWith(context));
     whileProtected(world, () => {
@@ -1045,16 +1048,12 @@ test(
   'kill -9 in the middle of an import leaves all of it or nothing, and the next one puts it right',
   { skip: fileOnly },
   (context) => {
-    const template_ = worldWith(context);
-    put(
-      template_,
-      '.workflow/sessions/WFR-more/session-state.json',
-      document({ session_id: 'WFR-more', status: 'failed' }),
-    );
-    const original = filesIn(template_);
+    const left = worldWith(context);
+    put(left, '.workflow/sessions/WFR-more/session-state.json', document({ session_id: 'WFR-more', status: 'failed' }));
+    const original = filesIn(left);
     const preload = join(import.meta.dirname, 'support/kill-at-step.ts');
     const killed = (target: number) => {
-      const world = createWorld(context, { from: template_ });
+      const world = createWorld(context, { from: left });
       const child = spawnSync(
         process.execPath,
         ['--no-warnings', '--import', preload, command, 'import', 'workflow-run'],
@@ -1088,11 +1087,11 @@ test(
 
 test('two imports at once take everything once', async (context) => {
   const world = worldWith(context);
-  const outcomes_ = await Promise.all(
+  const answers = await Promise.all(
     Array.from({ length: 4 }, async () =>
       assertAnswer(await world.start('import', 'workflow-run', '--json').outcome, 'import'),
     ),
   );
-  assert.equal(outcomes_.filter(({ sessions }) => sessions[0].result === 'imported').length, 1);
+  assert.equal(answers.filter(({ sessions }) => sessions[0].result === 'imported').length, 1);
   assert.equal(eventsOf(world, key).length, 3);
 });

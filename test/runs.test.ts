@@ -475,7 +475,7 @@ suite('a background task says by its id alone what it has done', () => {
   });
 
   test('among several runs the one is found that it works on; where two claim it, it is ambiguous, and named', async (context) => {
-    const { world, ana } = await flowIn(context, [[work('A')]]);
+    const { world, ana } = await flowIn(context, [[work('A')], [work('B')]]);
     await ana.ask('run', { template: 'flow', name: 'other' });
     for (const session of ['flow', 'other']) await ana.ask('next', { claim: true, session });
     await ana.ask('start', { step: 'A', session: 'flow', cli_task_id: 'gem-1' });

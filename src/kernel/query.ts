@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
-import { findAtWork, type AtWork } from './abandoned.ts';
+import { findAtWork, nobodyAtWork, type AtWork } from './abandoned.ts';
 import type { StoredEvent } from './event.ts';
 import { holderOf, isHeld, isMine, leaseToJson, rowLeaseFacts, type LeaseFacts, type Renewal } from './lease.ts';
 import type { Caller, Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
@@ -31,7 +31,7 @@ export const activityOf = (
   running: readonly Process[],
   { host, caller }: { readonly host: Host; readonly caller: Pick<Caller, 'now' | 'leaseToken'> },
   renewal?: Renewal,
-  atWork: Pick<AtWork, 'working' | 'heardAt'> = { working: 0, heardAt: null },
+  atWork: Pick<AtWork, 'working' | 'heardAt'> = nobodyAtWork,
 ): Activity => {
   const held = leaseToJson(rowLeaseFacts(row, renewal, caller, host));
   const looked = livenessOfAll(running, host, caller.now);
