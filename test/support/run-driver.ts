@@ -127,9 +127,12 @@ const main = async (session: string, effects: string, deaths: readonly string[])
     if (ended.status === null || leaving.has(args)) return undefined;
     const of = [node, '--attempt', attempt, '--token', token, '--exit-code', String(ended.status)];
     const said = ended.status === 0 ? ['--output', ended.stdout] : ['--error', ended.stderr];
-    const { next_action: then } = await answer(ended.status === 0 ? 'complete' : 'fail', ...of, ...said);
+    const reported = await stint(ended.status === 0 ? 'complete' : 'fail', ...of, ...said);
+    // Somebody has asked in this very moment and found the program gone: what it has done is looked up, as of any other.
+    if (reported.status === 10) return undefined;
+    if (reported.status !== 0) throw new Error(`${node}: ${reported.stdout}${reported.stderr}`);
     pass('reported', node, child.pid);
-    return then;
+    return reported.json.next_action;
   };
 
   const me = ['--pid', String(process.pid)];
