@@ -10,6 +10,7 @@ import { planRunFiles, runFolders } from '../src/formats/run-state/run-files.ts'
 import { standingOf } from '../src/formats/run-state/standing.ts';
 import type { Clock } from '../src/formats/run-state/times.ts';
 import { files } from '../src/surfaces/files.ts';
+import { createProjectFiles } from '../src/surfaces/project-files.ts';
 import { caseFile } from './support/cases.ts';
 import { shared, withoutShared } from './support/world.ts';
 
@@ -224,7 +225,7 @@ test('the files to look at are those that a folder has, as the port tells of the
   put('.workflow/sessions/m/session.json');
   put('.workflow/sessions/WFR-gone/artifacts/N-001.md');
   const folder = runFolders(root).find((path) => files.exists(path)) ?? '';
-  const plan = planRunFiles(folder, files.list(folder), files.tree(folder));
+  const plan = planRunFiles(folder, files.list(folder), createProjectFiles(root, root).tree(folder));
   assert.deepEqual(
     plan.files.map(({ path, snapshots }) => [path.slice(folder.length), ...snapshots.map((file) => basename(file))]),
     [

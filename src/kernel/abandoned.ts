@@ -1,5 +1,5 @@
 import type { Kinds, RunningStep } from './kind.ts';
-import { knownKind } from './kinds.ts';
+import { handsOutSteps } from './kinds.ts';
 import { type Claim, lossOfClaim, observeSign, standingOfClaim, type Loss } from './lease.ts';
 import type { Caller, SessionRow, Store } from './ports.ts';
 import type { Host } from './process.ts';
@@ -56,9 +56,7 @@ export const findAtWork = async (
   },
   { key, kind, status }: Pick<SessionRow, 'key' | 'kind' | 'status'>,
 ): Promise<AtWork> => {
-  if (status === 'closed') return nobodyAtWork;
-  const known = await knownKind(kinds, kind);
-  if (known?.commandTypes.includes('claim-step') !== true) return nobodyAtWork;
+  if (status === 'closed' || !(await handsOutSteps(kinds, kind))) return nobodyAtWork;
   const session = await store.load(key);
   const running = session?.folded.steps?.running() ?? [];
   if (session === undefined || running.length === 0) return nobodyAtWork;

@@ -24,7 +24,7 @@ const ways = {
  * that moves as a whole. What is recorded here is done to the files after the commit (`mirror/sync.ts`).
  */
 export const orderMove = async (
-  { store, kinds, places, files }: World,
+  { store, kinds, places, project }: World,
   row: SessionRow,
   way: keyof typeof ways,
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
@@ -43,6 +43,7 @@ export const orderMove = async (
   const from = kind === undefined ? '' : folderOf(kind, row);
   // A tree that lies there, with nothing at its own place, was moved by hand: that is recorded. Files of another machine are
   // looked at there.
+  const files = await project();
   const isTaken =
     home.isElsewhere !== true && to !== from && files.holds(home.root, to) && files.holds(home.root, from);
 

@@ -66,7 +66,7 @@ export const loadKind = async (kinds: Kinds, name: string): Promise<Kind | undef
   whenLoaded(() => kinds.get(name));
 
 /** The same for whoever can do without it: undefined also for one that cannot be loaded. */
-export const knownKind = async (kinds: Kinds, name: string): Promise<Kind | undefined> => {
+const knownKind = async (kinds: Kinds, name: string): Promise<Kind | undefined> => {
   try {
     return await loadKind(kinds, name);
   } catch (error) {
@@ -74,6 +74,10 @@ export const knownKind = async (kinds: Kinds, name: string): Promise<Kind | unde
     throw error;
   }
 };
+
+/** Whether sessions of a kind have steps that are handed out; not of one that nobody knows, or that cannot be loaded. */
+export const handsOutSteps = async (kinds: Kinds, name: string): Promise<boolean> =>
+  (await knownKind(kinds, name))?.commandTypes.includes('claim-step') === true;
 
 /** The folder of a session, whatever kind it is of, relative to the checkout's root; empty where that is not known. */
 export const folderIn = async (

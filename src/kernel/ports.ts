@@ -373,24 +373,11 @@ export interface Place {
 export interface Files {
   /** Size and SHA-256 of a file below a folder; undefined where there is none, or where it leads out of the folder. */
   readonly digest: (folder: string, path: string) => { readonly size: number; readonly sha256: string } | undefined;
-  /** The folders in a folder, each with its files at any depth, relative to it with `/` between parts; both sorted. */
-  readonly tree: (folder: string) => readonly { readonly id: string; readonly files: readonly string[] }[];
-  /** Whole tables of another program's SQLite database, which is not touched. A table that is not there has no rows. */
-  readonly tables: (
-    path: string,
-    names: readonly string[],
-  ) => Promise<Result<Readonly<Record<string, readonly JsonObject[]>>, Refusal>>;
   /** The names of the files in a folder, sorted with numbers by value; none where there is no such folder. */
   readonly list: (folder: string) => readonly string[];
   readonly exists: (path: string) => boolean;
-  /** Whether anything lies at a path of a checkout; an empty folder is nothing. */
-  readonly holds: (root: string, path: string) => boolean;
   /** The text of a file of at most `limit` bytes; null where it is larger, no file, or cannot be read. */
   readonly read: (path: string, limit: number) => string | null;
-  /** The same of a file below a folder, as strict UTF-8 and with what keeps it from being read; links that lead out of it are not followed. */
-  readonly text: (folder: string, path: string, limit: number) => Result<string, Unread>;
-  /** Whether a path is that of a folder; links are followed. */
-  readonly isFolder: (path: string) => boolean;
 }
 
 /** Why a file was not read: `problem` completes a sentence that begins with its name. */

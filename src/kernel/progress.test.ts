@@ -58,13 +58,8 @@ const cycle = (startedAt: string | null, completedAt: string | null = null): Pro
 const noFiles: Files = {
   list: () => [],
   exists: () => false,
-  holds: () => false,
   read: () => null,
-  text: () => ({ ok: false, error: { problem: 'does not exist', isMissing: true } }),
-  isFolder: () => false,
   digest: () => undefined,
-  tree: () => [],
-  tables: async () => ({ ok: true, value: {} }),
 };
 
 const host: Host = { name: 'desk', id: null, startOf: () => undefined, observe: () => 'unknown', offsetAt: () => 0 };

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
-import { findAtWork, type AtWork } from './abandoned.ts';
+import type { AtWork } from './abandoned.ts';
 import type { StoredEvent } from './event.ts';
 import { holderOf, isHeld, isMine, leaseToJson, rowLeaseFacts, type LeaseFacts, type Renewal } from './lease.ts';
 import type { Caller, Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
@@ -15,6 +15,7 @@ import {
 } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Kinds } from './kind.ts';
+import { handsOutSteps } from './kinds.ts';
 import type { NextAction } from './view.ts';
 
 /** Whether somebody works on a session, as far as can be seen. */
@@ -99,7 +100,10 @@ export const surroundingsOf = async (
   },
   { row, view }: Pick<ReadSession, 'row' | 'view'>,
 ): Promise<Surroundings> => {
-  const atWork = await findAtWork(world, row);
+  // Mostly there are no steps that somebody could be at.
+  const atWork = (await handsOutSteps(world.kinds, row.kind))
+    ? await (await import('./abandoned.ts')).findAtWork(world, row)
+    : { working: 0, abandoned: [], heardAt: null };
   return {
     processes: await world.store.processes({ session: row.key }),
     renewal: await renewalOfRow(world.store, row),

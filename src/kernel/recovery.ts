@@ -4,7 +4,7 @@ import { isJsonObject } from '../lib/json.ts';
 import { parseJson } from '../lib/json-text.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { abandonedIn, type Abandoned } from './abandoned.ts';
-import { missingFiles } from './claims.ts';
+import { missingFiles } from './missing-files.ts';
 import type { KindCommand, RunningStep } from './kind.ts';
 import { folderIn } from './kinds.ts';
 import { observeSign } from './lease.ts';

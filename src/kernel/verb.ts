@@ -16,8 +16,8 @@ export interface World {
   readonly caller: Caller;
   readonly places: Places;
   readonly files: Files;
-  /** What people have written into the project. */
-  readonly project: ProjectFiles;
+  /** The files of the project as few verbs need them: loaded when it is asked for. */
+  readonly project: () => Promise<ProjectFiles>;
   readonly host: Host;
   readonly care: Care;
   /** Whether the session that is resolved is to be written. */
@@ -32,19 +32,36 @@ export interface Apart {
   readonly named: string | undefined;
   /** Opens a store by its name: a path, the address of a server, or `env:NAME`. It is the verb's to close. */
   readonly open: (name: string, missing: 'make' | 'refuse-named') => Promise<Result<Store, Refusal>>;
-  readonly files: ProjectFiles;
+  readonly files: WrittenFiles;
 }
 
 /** Files that people write and verbs read whole, as UTF-8 without its mark. */
-export interface ProjectFiles {
+export interface WrittenFiles {
   /** A file of at most `limit` bytes by its path from the root of the checkout; never one outside, where links lead either. */
   readonly read: (path: string, limit: number) => Result<string, Unread>;
   /** The names of the files in a folder of the checkout, sorted with numbers by value; none where there is no such folder. */
   readonly list: (folder: string) => readonly string[];
   /** A file that the caller names from where he is, wherever it lies. `path` is that from the root, where it is below it. */
   readonly readNamed: (path: string, limit: number) => Result<{ readonly path: string; readonly text: string }, Unread>;
+}
+
+/** The files of a project, whatever is to be known of them. */
+export interface ProjectFiles extends WrittenFiles {
   /** What the caller names from where he is, as an absolute path with `/` between its parts. */
   readonly resolve: (path: string) => string;
+  /** The folders in a folder, each with its files at any depth, relative to it with `/` between parts; both sorted. */
+  readonly tree: (folder: string) => readonly { readonly id: string; readonly files: readonly string[] }[];
+  /** Whole tables of another program's SQLite database, which is not touched. A table that is not there has no rows. */
+  readonly tables: (
+    path: string,
+    names: readonly string[],
+  ) => Promise<Result<Readonly<Record<string, readonly JsonObject[]>>, Refusal>>;
+  /** Whether anything lies at a path below a folder; an empty folder is nothing. */
+  readonly holds: (folder: string, path: string) => boolean;
+  /** The text of a file of at most `limit` bytes below a folder, as strict UTF-8, or what keeps it from being read; links that lead out of it are not followed. */
+  readonly text: (folder: string, path: string, limit: number) => Result<string, Unread>;
+  /** Whether a path is that of a folder; links are followed. */
+  readonly isFolder: (path: string) => boolean;
 }
 
 /** The input of a verb: a flat object of texts, whole numbers, switches and lists of texts, each with a description. */

@@ -7,17 +7,11 @@ import {
   readFileSync,
   readdirSync,
   readSync,
-  realpathSync,
   statSync,
-  type Dirent,
 } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
-import type { Files, Unread } from '../kernel/ports.ts';
-import type { ProjectFiles } from '../kernel/verb.ts';
-import { decodeUtf8, errnoCode, fileProblem } from '../lib/atomic-file.ts';
+import type { Files } from '../kernel/ports.ts';
+import { errnoCode } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
-import { lyingAt, placeOfFolder } from '../lib/move-folder.ts';
-import { err, ok, type Result } from '../lib/result.ts';
 import { sha256Bytes } from '../lib/sha256.ts';
 
 /** The file system as verbs may ask it. */
@@ -35,19 +29,7 @@ export const files: Files = {
       return undefined;
     }
   },
-  tree: (folder) =>
-    entriesOf(folder)
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => ({ id: name, files: filesBelow(`${folder}/${name}`, '', 0) })),
-  tables: async (path, names) => {
-    const { readTables } = await import('../store/sqlite/foreign.ts');
-    return readTables(path, names);
-  },
   exists: (path) => existsSync(path),
-  holds: (root, path) => {
-    const place = placeOfFolder(root, path);
-    return place !== undefined && lyingAt(place) === 'something';
-  },
   list: (folder) => {
     try {
       return readdirSync(folder, { withFileTypes: true })
@@ -76,89 +58,4 @@ export const files: Files = {
       if (file !== undefined) closeSync(file);
     }
   },
-  text: (folder, path, limit) => {
-    const real = confine(folder, path);
-    return real === undefined
-      ? err({ problem: 'is not read: it leads out of the project, or nowhere', isMissing: false })
-      : readWhole(real, limit);
-  },
-  isFolder: (path) => {
-    try {
-      return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-    } catch (error) {
-      if (errnoCode(error) === null) throw error;
-      return false;
-    }
-  },
-};
-
-/** The files of a checkout as verbs may read them, for a caller who is in some folder of it. */
-export const createProjectFiles = (root: string, cwd: string): ProjectFiles => ({
-  read: (path, limit) => files.text(root, path, limit),
-  list: (folder) => {
-    const real = confine(root, folder);
-    return real === undefined ? [] : files.list(real);
-  },
-  readNamed: (path, limit) => {
-    const named = resolve(cwd, path);
-    const text = readWhole(named, limit);
-    return text.ok ? ok({ path: pathFrom(root, named), text: text.value }) : text;
-  },
-  resolve: (path) => resolve(cwd, path).split(sep).join('/'),
-});
-
-/** The path of a file from the root, where it really is below it; else its own. */
-const pathFrom = (root: string, path: string): string => {
-  const realRoot = realpathSync(root);
-  const inside = relative(realRoot, realpathSync(path));
-  return confine(root, inside) === join(realRoot, inside) ? inside.split(sep).join('/') : path;
-};
-
-const readWhole = (path: string, limit: number): Result<string, Unread> => {
-  const unread = (problem: string, isMissing = false) => err({ problem, isMissing });
-  let file: number | undefined;
-  try {
-    // Whoever made the file may have made a pipe of it, which would keep us waiting.
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const found = fstatSync(file);
-    if (!found.isFile()) return unread(found.isDirectory() ? 'is a folder, not a file' : 'is no file');
-    if (found.size > limit) return unread(`is larger than ${Math.floor(limit / 1024 / 1024)} MiB`);
-    const text = decodeUtf8(readFileSync(file));
-    return text.ok ? text : unread(text.error);
-  } catch (error) {
-    const { problem, code } = fileProblem(path, error);
-    return unread(problem, code === 'ENOENT' || code === 'ENOTDIR');
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
-};
-
-/** Deeper folders and more files than these are not what anybody looks for. */
-const deepest = 8;
-const mostFiles = 10_000;
-
-const filesBelow = (folder: string, prefix: string, depth: number): readonly string[] => {
-  const found: string[] = [];
-  for (const entry of entriesOf(folder)) {
-    if (found.length >= mostFiles) break;
-    const path = prefix + entry.name;
-    if (entry.isFile()) found.push(path);
-    // Links are not followed: they could lead anywhere, or in a circle.
-    else if (entry.isDirectory() && depth < deepest) {
-      found.push(...filesBelow(`${folder}/${entry.name}`, `${path}/`, depth + 1));
-    }
-  }
-  return found;
-};
-
-/** The entries of a folder in order, hidden ones left out; none where it cannot be read. */
-const entriesOf = (folder: string): readonly Dirent[] => {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter(({ name }) => !name.startsWith('.'))
-      .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
-  } catch (error) {
-    if (errnoCode(error) === null) throw error;
-    return [];
-  }
 };

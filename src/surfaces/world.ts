@@ -19,7 +19,7 @@ import type { MountTable } from '../store/sqlite/file-system.ts';
 import { unfinishedRepairs } from '../store/sqlite/unfinished.ts';
 import { roomHint } from '../store/hints.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
-import { createProjectFiles, files } from './files.ts';
+import { files } from './files.ts';
 import { isServerAddress, readSettings, storeNamed } from './settings.ts';
 import { createHost } from './host.ts';
 
@@ -57,7 +57,7 @@ export interface Workplace {
   readonly places: Places;
   readonly host: Host;
   readonly files: StoreFiles;
-  readonly project: ProjectFiles;
+  readonly project: () => Promise<ProjectFiles>;
   readonly damage: Damage | undefined;
   readonly now: () => string;
   readonly freshId: () => string;
@@ -188,7 +188,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
         ),
       ],
     },
-    project: createProjectFiles(root, cwd),
+    project: async () => projectFiles(root, cwd),
     folder: storeFolder,
     server,
     isOnServer: server !== undefined,
@@ -340,6 +340,9 @@ export const runVerb = async (
   return ok({ answer, warnings });
 };
 
+const projectFiles = async (root: string, cwd: string): Promise<ProjectFiles> =>
+  (await import('./project-files.ts')).createProjectFiles(root, cwd);
+
 /** Runs a verb that works apart from the store of the checkout. */
 export const runApart = async (
   location: Location,
@@ -354,7 +357,7 @@ export const runApart = async (
     const opened = await openWorkplace({ ...location, store }, missing);
     return opened.ok ? ok(opened.value.store) : opened;
   };
-  return failing(async () => run({ root, named, open, files: createProjectFiles(root, cwd) }));
+  return failing(async () => run({ root, named, open, files: await projectFiles(root, cwd) }));
 };
 
 /** Damage that only the mirrors meet does not undo what the verb did. */

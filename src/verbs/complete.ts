@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { standingText } from '../kernel/answer.ts';
-import { missingFiles } from '../kernel/claims.ts';
+import { missingFiles } from '../kernel/missing-files.ts';
 import { optionalCount, optionalName, optionalText, optionalTexts, sessionField } from '../kernel/fields.ts';
 import { refuse } from '../kernel/refusal.ts';
 import { findTask, orderEndStep, type StepResult } from '../kernel/step-orders.ts';

@@ -77,6 +77,7 @@ const largestMeta = 16 * 1024 * 1024;
 
 const readTree = async (world: World, given: string | undefined): Promise<Result<Tree, Refusal>> => {
   const { files, places, caller } = world;
+  const project = await world.project();
   const folder = [`${given ?? places.here.root}/.ocr`, given].find(
     (path) => path !== undefined && (files.exists(`${path}/data/ocr.db`) || files.exists(`${path}/sessions`)),
   );
@@ -93,7 +94,7 @@ const readTree = async (world: World, given: string | undefined): Promise<Result
     );
   }
   const database = `${folder}/data/ocr.db`;
-  const tables = files.exists(database) ? await files.tables(database, tableNames) : ok(noTables);
+  const tables = files.exists(database) ? await project.tables(database, tableNames) : ok(noTables);
   if (!tables.ok) return tables;
   const rowsOf = (name: string): readonly JsonObject[] => tables.value[name] ?? [];
   const versions = rowsOf('schema_version').flatMap(({ version }) => (typeof version === 'number' ? [version] : []));
@@ -112,7 +113,7 @@ const readTree = async (world: World, given: string | undefined): Promise<Result
     executions: [...rowsOf('command_executions'), ...rowsOf('agent_sessions')],
   });
 
-  const tree = files.tree(`${folder}/sessions`);
+  const tree = project.tree(`${folder}/sessions`);
   const filesById = new Map(tree.map(({ id, files: names }) => [id, names]));
   const known = new Set(history.sessions.map(({ kind, id }) => keyOf(kind, id)));
   const ids = new Set(history.sessions.map(({ id }) => id));

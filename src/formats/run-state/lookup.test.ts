@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ProjectFiles } from '../../kernel/verb.ts';
+import type { WrittenFiles } from '../../kernel/verb.ts';
 import { err, ok } from '../../lib/result.ts';
 import { findTemplate, listTemplates } from './lookup.ts';
 
 const folder = '.workflow/templates';
 
 /** A project with some files, of which those named `null` cannot be read. What the caller names lies in `/here`. */
-const filesOf = (contents: Readonly<Record<string, string | null>>): ProjectFiles => {
-  const read: ProjectFiles['read'] = (path) => {
+const filesOf = (contents: Readonly<Record<string, string | null>>): WrittenFiles => {
+  const read: WrittenFiles['read'] = (path) => {
     if (path.startsWith('/') || path.split('/').includes('..'))
       return err({ problem: 'is not read: it leads out of the project', isMissing: false });
     const text = contents[path];
@@ -17,7 +17,6 @@ const filesOf = (contents: Readonly<Record<string, string | null>>): ProjectFile
   };
   return {
     read,
-    resolve: (path) => path,
     list: (where) =>
       Object.keys(contents)
         .filter((path) => path.startsWith(`${where}/`))

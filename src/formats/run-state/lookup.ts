@@ -1,6 +1,6 @@
 import type { Unread } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
-import type { ProjectFiles } from '../../kernel/verb.ts';
+import type { WrittenFiles } from '../../kernel/verb.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { parseJson } from '../../lib/json-text.ts';
@@ -33,7 +33,7 @@ export interface FoundTemplate {
  * Finds a template: by a path that is absolute or begins with a dot, else by its slug, in the index first, or its
  * template_id. What is nearly right is offered, and never taken.
  */
-export const findTemplate = (name: string, files: ProjectFiles): Result<FoundTemplate, Refusal> => {
+export const findTemplate = (name: string, files: WrittenFiles): Result<FoundTemplate, Refusal> => {
   if (isPath(name)) {
     const found = files.readNamed(name, largest);
     return found.ok
@@ -130,7 +130,7 @@ export interface TemplateList {
 }
 
 /** Every template that the index names or that lies in the folder, by path. Nothing is validated but what is listed. */
-export const listTemplates = (files: ProjectFiles): TemplateList => {
+export const listTemplates = (files: WrittenFiles): TemplateList => {
   const index = indexOf(files);
   const inFolder = files
     .list(folder)
@@ -158,7 +158,7 @@ export const listTemplates = (files: ProjectFiles): TemplateList => {
 };
 
 /** The paths in the index; a damaged one is told. */
-const indexOf = (files: ProjectFiles): { readonly paths: readonly string[]; readonly remarks: readonly string[] } => {
+const indexOf = (files: WrittenFiles): { readonly paths: readonly string[]; readonly remarks: readonly string[] } => {
   const text = files.read(indexPath, largest);
   if (!text.ok) return { paths: [], remarks: text.error.isMissing ? [] : [`${indexPath} ${text.error.problem}.`] };
   const parsed = parseJson(text.value.replace(/^\uFEFF/, ''));

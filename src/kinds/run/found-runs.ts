@@ -17,7 +17,7 @@ import {
 import type { Template } from '../../formats/run-state/template.ts';
 import type { Unread } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
-import type { World } from '../../kernel/verb.ts';
+import type { ProjectFiles, World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { sessionNameProblem } from '../../lib/name.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
@@ -58,11 +58,12 @@ const mostFiles = 100;
 
 /** Finds the runs of a checkout, of a folder, or in a file. */
 export const findRuns = async (world: World, given: string | undefined): Promise<Result<FoundRuns, Refusal>> => {
-  const { files, places, project } = world;
+  const { files, places } = world;
+  const project = await world.project();
   const { root } = places.here;
   const path = given === undefined ? root : project.resolve(given);
   const folders = given === undefined ? runFolders(path).slice(0, 1) : runFolders(path);
-  const folder = folders.find((one) => files.isFolder(one));
+  const folder = folders.find((one) => project.isFolder(one));
   const show = (one: string): string => (one.startsWith(`${root}/`) ? one.slice(root.length + 1) : one);
   if (folder === undefined) {
     const isThere = given !== undefined && files.exists(path);
@@ -73,7 +74,7 @@ export const findRuns = async (world: World, given: string | undefined): Promise
       ),
     );
   }
-  const tree = files.tree(folder);
+  const tree = project.tree(folder);
   const plan = planRunFiles(folder, files.list(folder), tree);
   if (plan.files.length === 0 && plan.ignored.length === 0) return err(refuseNothing(show(folder), given));
   const below = (one: string): string => one.slice(folder.length + 1);
@@ -83,7 +84,7 @@ export const findRuns = async (world: World, given: string | undefined): Promise
     project: folder.replace(/\/\.workflow(?:\/.*)?$/, ''),
     filesIn: (own: string) => filesBelow(tree, below(own)),
   };
-  return ok(await readFound(world, plan, from, (one) => files.text(folder, below(one), largestRunFile)));
+  return ok(await readFound(world, plan, from, (one) => project.text(folder, below(one), largestRunFile)));
 };
 
 const refuseNothing = (shown: string, given: string | undefined): Refusal =>
@@ -97,7 +98,7 @@ const refuseNothing = (shown: string, given: string | undefined): Refusal =>
   );
 
 /** The files of a session's folder but the one that says how it stands. */
-const filesBelow = (tree: ReturnType<World['files']['tree']>, folder: string): readonly string[] => {
+const filesBelow = (tree: ReturnType<ProjectFiles['tree']>, folder: string): readonly string[] => {
   const [top = '', ...rest] = folder.split('/');
   const prefix = rest.map((part) => `${part}/`).join('');
   return (tree.find(({ id }) => id === top)?.files ?? [])
@@ -155,7 +156,7 @@ const readFound = async (world: World, plan: RunFilePlan, ground: Ground, read: 
         problems: [
           ...found.run.problems,
           ...snapshotProblems(file, found.run, (one) => readText(one), show, clock),
-          ...missingPaths(world, found.run),
+          ...(await missingPaths(world, found.run)),
           ...defined.problems,
         ],
         notes: defined.notes,
@@ -215,7 +216,8 @@ const snapshotProblems = (
 };
 
 /** The files that a run names and that are not in this checkout, told once. */
-const missingPaths = ({ files, places }: World, { document }: FoundRun): readonly string[] => {
+const missingPaths = async ({ project, places }: World, { document }: FoundRun): Promise<readonly string[]> => {
+  const files = await project();
   const named = new Set(
     Object.values(document.node_states).flatMap((node) =>
       isCheckpoint(node) ? [] : [...(node.output_path === null ? [] : [node.output_path]), ...node.artifacts],
@@ -266,13 +268,14 @@ const nodesOf = async (
 
 /** The template of a run, from the project that it is of, else from this one; or what keeps it from being read. */
 const templateAt = async (
-  { files, places }: World,
+  { files, places, project }: World,
   ground: Ground,
   path: string,
 ): Promise<Result<{ readonly template: Template; readonly digest: string }, string>> => {
-  const own = files.text(ground.project, path, largestRunFile);
+  const { text: textOf } = await project();
+  const own = textOf(ground.project, path, largestRunFile);
   const root = own.ok ? ground.project : places.here.root;
-  const text = own.ok ? own : files.text(root, path, largestRunFile);
+  const text = own.ok ? own : textOf(root, path, largestRunFile);
   if (!text.ok) return err(text.error.isMissing ? 'is not there' : text.error.problem);
   const { faultLine, readTemplate } = await import('../../formats/run-state/template.ts');
   const read = readTemplate(text.value, path);

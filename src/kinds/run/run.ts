@@ -57,7 +57,7 @@ The session is called WFR-<slug>-<date>-<time>, unless --name says otherwise; it
   },
   does: {
     isReading: ({ list }) => list === true,
-    orReads: async (world) => ok(await listProject(world.project)),
+    orReads: async (world) => ok(await listProject(await world.project())),
     writes: async (world, { template, context = [], name, resume }) => {
       if (template !== undefined) return orderRun(world, template, pairsOf(context), name);
       const row = await resolve(world, resume, { kind: 'run' });
@@ -105,7 +105,7 @@ const orderRun = async (
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const illegal = name === undefined ? undefined : checkName(name, 'The name');
   if (illegal !== undefined) return err(illegal);
-  const read = await readNamedTemplate(named, world.project);
+  const read = await readNamedTemplate(named, await world.project());
   if (!read.ok) return read;
   const { found } = read.value;
   if (!read.value.read.ok) return err({ ...refuseFaults(read.value), faults: read.value.faultLines });

@@ -25,7 +25,6 @@ const ask = async (
     open: () => assert.fail('a store is opened'),
     files: {
       read,
-      resolve: (path) => path,
       list: (folder) =>
         Object.keys(contents)
           .filter((path) => path.startsWith(`${folder}/`))

@@ -1,7 +1,7 @@
 import type { FoundTemplate } from '../../formats/run-state/lookup.ts';
 import type { Fault, Template } from '../../formats/run-state/template.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
-import type { ProjectFiles } from '../../kernel/verb.ts';
+import type { WrittenFiles } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { ok, type Result } from '../../lib/result.ts';
 
@@ -18,7 +18,7 @@ export interface NamedTemplate {
 }
 
 /** Finds a template and reads it; what is wrong with its content is not refused here. */
-export const readNamedTemplate = async (name: string, files: ProjectFiles): Promise<Result<NamedTemplate, Refusal>> => {
+export const readNamedTemplate = async (name: string, files: WrittenFiles): Promise<Result<NamedTemplate, Refusal>> => {
   const { findTemplate } = await import('../../formats/run-state/lookup.ts');
   const found = findTemplate(name, files);
   if (!found.ok) return found;
@@ -66,7 +66,7 @@ const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The templates of a project, as they are listed. */
-export const listProject = async (files: ProjectFiles): Promise<JsonObject> => {
+export const listProject = async (files: WrittenFiles): Promise<JsonObject> => {
   const { listTemplates } = await import('../../formats/run-state/lookup.ts');
   const { templates, unreadable, remarks } = listTemplates(files);
   return {

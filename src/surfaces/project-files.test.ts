@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { ProjectFiles } from '../kernel/verb.ts';
-import { createProjectFiles } from './files.ts';
+import { createProjectFiles } from './project-files.ts';
 
 /** A project with a folder in it and a file beside it, asked from that folder. */
 const projectOf = (context: TestContext): { readonly root: string; readonly files: ProjectFiles } => {

@@ -1,0 +1,11 @@
+import type { Files } from './ports.ts';
+
+/** Files of a checkout that are said to be there and are not, or are empty; each as a line. */
+export const missingFiles = (paths: readonly string[], files: Files, root: string): readonly string[] =>
+  paths.flatMap((path) => {
+    const relative = path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+    const found = files.digest(root, relative);
+    const shown = JSON.stringify(path.slice(0, 200));
+    if (found === undefined) return [`${shown} is not there, or leads out of the checkout`];
+    return found.size === 0 ? [`${shown} is empty`] : [];
+  });
