@@ -7,7 +7,6 @@ import { abandonedIn, type Abandoned } from './abandoned.ts';
 import { missingFiles } from './missing-files.ts';
 import type { KindCommand, RunningStep } from './kind.ts';
 import { folderIn } from './kinds.ts';
-import { observeSign } from './lease.ts';
 import type { SessionRow } from './ports.ts';
 import type { Refusal } from './refusal.ts';
 import type { OpenedSession, Session } from './session.ts';
@@ -132,27 +131,20 @@ export interface Taker {
 }
 
 /**
- * Recovers the attempts of a session. Whoever waits for work gets what has expired; whoever only goes on leaves alone what is
- * seen alive (`sparesAlive`), however late it is. An attempt whose result is there and cannot be read is asked about again the
- * next time. Attempts that are still worked on are interrupted where they are taken over.
+ * Recovers the attempts of a session. One whose result is there and cannot be read is asked about again the next time; those
+ * that are still worked on are interrupted where they are taken over.
  */
 export const recover = (
   world: Pick<World, 'caller' | 'host'>,
   opened: OpenedSession,
   taker: Taker,
-  {
-    results,
-    unread,
-    takesOver,
-    sparesAlive,
-  }: Omit<LeftResults, 'notes'> & { readonly takesOver: boolean; readonly sparesAlive: boolean },
+  { results, unread, takesOver }: Omit<LeftResults, 'notes'> & { readonly takesOver: boolean },
 ): Recovered | Refusal => {
   const adopted: LeftResult[] = [];
   const running = opened.folded.steps?.running() ?? [];
   const gone = new Map(
     abandonedIn(opened, world.caller.now, world.host)
       .filter(({ id }) => !unread.includes(id))
-      .filter(({ claim }) => !sparesAlive || observeSign(claim.sign, world.host) !== 'alive')
       .map((one) => [one.id, one]),
   );
   const interrupted: Abandoned[] = [];

@@ -62,11 +62,7 @@ export const orderHandOut = async (
           (opened) => {
             if (opened.common.pause !== null) return err(refusePaused(opened.common));
             const steps = createSteps(opened, caller.now);
-            const found = recover(world, opened, steps, {
-              ...left,
-              takesOver: false,
-              sparesAlive: false,
-            });
+            const found = recover(world, opened, steps, { ...left, takesOver: false });
             if ('code' in found) return err(found);
             const claims: Handed[] = [];
             const isOpen = steps.session().common?.status === 'active';
@@ -160,7 +156,7 @@ export const orderResume = async (
           if (!unpaused.ok) return unpaused;
           const steps = createSteps(opened, caller.now, process.value);
           steps.append(unpaused.value);
-          const found = recover(world, opened, steps, { ...left, takesOver, sparesAlive: true });
+          const found = recover(world, opened, steps, { ...left, takesOver });
           if ('code' in found) return err(found);
           const settlings = [
             ...again.map((step) => [step, 'again'] as const),
