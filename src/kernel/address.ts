@@ -113,7 +113,8 @@ export const resolve = async (
   const standing: (typeof standings)[keyof typeof standings] = standings[applies.standing ?? 'open'];
   const { called } = standing;
   const meantOf = async (rows: readonly SessionRow[]) => whenLoaded(() => rows.filter(isMeant));
-  const open = await meantOf((await world.store.rows({ status: standing.status })).filter(standing.isMeant));
+  const standingSo = (await world.store.rows({ status: standing.status })).filter(standing.isMeant);
+  const open = await meantOf(standingSo);
   const here = await whenLoaded(() =>
     narrow(open.filter((row) => world.places.homeOf(row).root === world.places.here.root)),
   );
@@ -124,7 +125,9 @@ export const resolve = async (
     return err(
       refuse(
         'not-found',
-        open.length > 0 ? `No ${called} session belongs to this checkout.` : `There is ${standing.none}.`,
+        open.length > 0
+          ? `No ${called} session belongs to this checkout.`
+          : `There is ${standing.none}${standingSo.length > 0 ? ' that this is about' : ''}.`,
         {
           expected: `${standing.one} of this checkout, or --session`,
           hint:

@@ -47,6 +47,13 @@ export const orderMove = async (
   const isTaken =
     home.isElsewhere !== true && to !== from && files.holds(home.root, to) && files.holds(home.root, from);
 
+  const archived = kind === undefined ? '' : folderOf(kind, { name: row.name, archivedAt: 'archived' });
+  const isMisplaced =
+    home.isElsewhere !== true &&
+    row.archivedAt === null &&
+    files.holds(home.root, archived) &&
+    !files.holds(home.root, from);
+
   const keys = [row.key, ...along];
   return ok({
     keys,
@@ -58,7 +65,7 @@ export const orderMove = async (
         const decided = decideOpened(loadedIn(sessions, key), (session) =>
           key !== row.key && way === 'archive' && session.common.status === 'active'
             ? err(refuseOpen(session, row.key))
-            : decide(session, to, isTaken),
+            : decide(session, to, isTaken, isMisplaced),
         );
         if (!decided.ok) return decided;
         // Where it is there already, nothing goes along.

@@ -35,9 +35,14 @@ export const decideArchive = ({ common }: OpenedSession, to: string, isTaken: bo
   return isTaken ? err(refuseTaken(key, to)) : ok([kernelEvent('SessionArchived', { outcome: common.outcome })]);
 };
 
-/** Takes a session out of the archive. */
-export const decideUnarchive = ({ common }: OpenedSession, to: string, isTaken: boolean): Decision => {
-  if (common.archivedAt === null) return ok([]);
+/** Takes a session out of the archive; one that is not in it where its folder is (`isMisplaced`): somebody has moved that. */
+export const decideUnarchive = (
+  { common }: OpenedSession,
+  to: string,
+  isTaken: boolean,
+  isMisplaced = false,
+): Decision => {
+  if (common.archivedAt === null && !isMisplaced) return ok([]);
   return isTaken ? err(refuseTaken(common.key, to)) : ok([kernelEvent('SessionUnarchived', {})]);
 };
 

@@ -2,7 +2,7 @@ import { canonicalJson, type JsonObject } from '../lib/canonical-json.ts';
 import { withoutUndefined } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { sha256 } from '../lib/sha256.ts';
-import { resolveCaller } from './address.ts';
+import { resolve, resolveCaller } from './address.ts';
 import { findAtWork, nobodyAtWork } from './abandoned.ts';
 import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
@@ -87,7 +87,7 @@ export const orderHandOut = async (
           ...stepToJson(step),
           token: claim.token,
           expires_at: claim.expiresAt,
-          result_path: `${folder}/${resultFile(step.id, step.attempt)}`,
+          result_path: resultPath(world, row, `${folder}/${resultFile(step.id, step.attempt)}`),
         })),
         ...restOf(after),
         ...recoveredToJson(recovered),
@@ -96,6 +96,13 @@ export const orderHandOut = async (
       }),
     ),
   });
+};
+
+/** Where a result may be left, for the caller: whole where the session lies in another checkout, nowhere on another machine. */
+const resultPath = ({ places }: World, row: SessionRow, path: string): string | null => {
+  const { root, isElsewhere } = places.homeOf(row);
+  if (isElsewhere === true) return null;
+  return root === places.here.root ? path : `${root}/${path}`;
 };
 
 /** What is not kept any more beside the log of attempts that are over. */
@@ -219,6 +226,21 @@ const changedSources = ({ places, files }: World, row: SessionRow, { folded }: O
   });
 };
 
+/**
+ * The session that somebody says something of a step in: an open one, else the only closed one that has steps, which the last
+ * word about them may have closed: said again, that changes nothing.
+ */
+export const resolveSaid = async (
+  world: World,
+  given: string | undefined,
+  command: string,
+): Promise<Result<SessionRow, Refusal>> => {
+  const open = await resolve(world, given, { command });
+  if (open.ok || open.error.code !== 'not-found' || (given ?? world.caller.session) !== undefined) return open;
+  const closed = await resolve(world, given, { command, standing: 'closed' });
+  return closed.ok || closed.error.code === 'ambiguous' ? closed : open;
+};
+
 /** The step of a background task, and its session: the one that is named, else whichever has it. */
 export const findTask = async (
   world: World,
@@ -255,6 +277,19 @@ export const findTask = async (
       hint: 'stint list',
     }),
   );
+};
+
+/** The step that a background task works on now, whatever session it is of; undefined where it works on none, or on several. */
+export const runningTask = async (
+  world: World,
+  task: string,
+): Promise<{ readonly row: SessionRow; readonly step: string } | undefined> => {
+  const found = await findTask(world, task, undefined);
+  if (!found.ok) return undefined;
+  const { row, step, attempt } = found.value;
+  const session = await world.store.load(row.key);
+  const runs = session?.folded.steps?.running().some((one) => one.id === step && one.attempt === attempt) === true;
+  return runs && row.status === 'active' ? { row, step } : undefined;
 };
 
 /** The ready steps of a session, and what else is to be known before one is claimed. */

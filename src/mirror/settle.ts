@@ -9,7 +9,7 @@ import { confine } from '../lib/confine.ts';
 import { lyingAt, moveFolder, placeOfFolder } from '../lib/move-folder.ts';
 import { sha256Bytes } from '../lib/sha256.ts';
 import { planMirror } from './plan.ts';
-import { isMark, isOfThisMachine, stampOf, type MirrorWorld } from './sync.ts';
+import { isMark, isOfThisMachine, Misplaced, stampOf, type MirrorWorld } from './sync.ts';
 
 /** What a mirror's file is found to be; `current` is right, the others are not. */
 export interface MirrorState {
@@ -77,10 +77,10 @@ export const inspectFolder = async (
       problem: `its folder still lies in ${other}, not in ${folder}`,
       fix: `stint rebuild --session ${session}`,
     };
-  const verb = row.archivedAt === null ? 'archive' : 'unarchive';
+  const verb = row.archivedAt === null && row.status === 'closed' ? 'archive' : 'unarchive';
   return {
     problem: `its folder lies in ${other}, not in ${folder}`,
-    fix: row.status === 'closed' ? `stint ${verb} --session ${session}` : null,
+    fix: `stint ${verb} --session ${session}`,
   };
 };
 
@@ -208,7 +208,8 @@ export const settleFolder = async (
   const isFree = lyingAt(beyond) !== 'nothing' && !(await isOfAnother(world, ground));
   if (isSettled) {
     // Somebody has moved it: that is theirs to undo, or to record.
-    if (isFree && lyingAt(beyond) === 'something') throw new Error(`it lies in ${other}, not in ${folder}`);
+    if (isFree && lyingAt(beyond) === 'something')
+      throw new Misplaced(`the folder of ${session} lies in ${other}, not in ${folder}: stint doctor says what helps`);
     makeFolder(there);
     return true;
   }

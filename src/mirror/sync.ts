@@ -78,5 +78,10 @@ export const stampOf = (path: string): string | null => {
   return found === undefined ? null : `${found.size}:${found.mtimeNs}:${found.ino}`;
 };
 
+/** A folder that somebody has moved: no next verb puts it back by itself. */
+export class Misplaced extends Error {}
+
 const warningOf = (what: string, error: unknown): string =>
-  `${what} could not be written (${error instanceof Error ? error.message : String(error)}); the next verb tries again, or: stint rebuild`;
+  error instanceof Misplaced
+    ? error.message
+    : `${what} could not be written (${error instanceof Error ? error.message : String(error)}); the next verb tries again, or: stint rebuild`;

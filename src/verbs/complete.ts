@@ -3,8 +3,9 @@ import { resolve } from '../kernel/address.ts';
 import { standingText } from '../kernel/answer.ts';
 import { missingFiles } from '../kernel/missing-files.ts';
 import { optionalCount, optionalName, optionalText, optionalTexts, sessionField } from '../kernel/fields.ts';
+import type { SessionRow } from '../kernel/ports.ts';
 import { refuse } from '../kernel/refusal.ts';
-import { findTask, orderEndStep, type StepResult } from '../kernel/step-orders.ts';
+import { findTask, orderEndStep, resolveSaid, type StepResult } from '../kernel/step-orders.ts';
 import { defineVerb, type World } from '../kernel/verb.ts';
 import { withoutUndefined } from '../lib/json.ts';
 import { err, ok } from '../lib/result.ts';
@@ -14,7 +15,7 @@ export const complete = defineVerb({
   summary: 'Record what came of a step.',
   details: `The attempt that runs is meant, or --attempt; whoever claimed it may say it, as the same caller or by its --token. A step that is not running is refused (5), an attempt that does not count any more, or is somebody else's, too (10): what was said is kept on record then, and not applied. The same result again changes nothing.
 
-The output is a text, from --output, a file or standard input; it is kept whole. Files that it names (--output-path, --artifact) are relative to the checkout's root, and must be there and not empty (6).
+The output is a text, from --output, a file or standard input; it is kept whole. Files that it names (--output-path, --artifact) are relative to the root of the caller's checkout, and must be there and not empty (6); of another checkout than the session's own they are kept with their whole path.
 
 A background command that ends knows the id of its task alone: --cli-task-id with --exit-code finds the step and its session by it. Another exit code than 0 is a failure.
 
@@ -48,12 +49,6 @@ What follows of itself follows at once: in a run a checkpoint is saved, a failur
     writes: async (world, { step, attempt, token, session, cli_task_id: task, ...said }) => {
       const { artifact = [], exit_code: exitCode, ...texts } = said;
       const isFailed = exitCode !== undefined && exitCode !== 0;
-      const result = withoutUndefined({
-        ...texts,
-        exit_code: exitCode,
-        ...(isFailed ? { error: `exit code ${exitCode}` } : {}),
-        ...(artifact.length === 0 ? {} : { artifacts: [...artifact] }),
-      });
       const outcome = isFailed ? 'failed' : 'completed';
       const claimed = [...artifact, ...(said.output_path === undefined ? [] : [said.output_path])];
       const missing = isFailed ? [] : missingFiles(claimed, world.files, world.places.here.root);
@@ -67,11 +62,26 @@ What follows of itself follows at once: in a run a checkpoint is saved, a failur
       const meant = await stepOf(world, { step, attempt, task, session });
       if (!meant.ok) return meant;
       const { row, ...which } = meant.value;
+      const kept = (path: string): string => pathAtHome(world, row, path);
+      const result = withoutUndefined({
+        ...texts,
+        ...(said.output_path === undefined ? {} : { output_path: kept(said.output_path) }),
+        exit_code: exitCode,
+        ...(isFailed ? { error: `exit code ${exitCode}` } : {}),
+        ...(artifact.length === 0 ? {} : { artifacts: artifact.map(kept) }),
+      });
       return orderEndStep(world, row, { ...which, token, outcome, result });
     },
   },
   text: standingText,
 });
+
+/** A path of the caller's checkout, as the session's own finds it. */
+const pathAtHome = ({ places }: World, row: SessionRow, path: string): string => {
+  const { root, isElsewhere } = places.homeOf(row);
+  const isHere = isElsewhere === true || root === places.here.root || path.startsWith('/');
+  return isHere ? path : `${places.here.root}/${path}`;
+};
 
 /** The step that is meant: by its id, or by the background task that works on it. */
 const stepOf = async (
@@ -86,7 +96,7 @@ const stepOf = async (
   // Who works on a step comes to work beside nobody: its claim is the authority.
   const looking = { ...world, joins: undefined };
   if (given.task === undefined) {
-    const row = await resolve(looking, given.session, { command: 'end-step' });
+    const row = await resolveSaid(looking, given.session, 'end-step');
     return row.ok ? ok({ row: row.value, step: given.step ?? '', attempt: given.attempt }) : row;
   }
   const named = given.session === undefined ? undefined : await resolve(looking, given.session);

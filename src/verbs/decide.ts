@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { resolve, resolveCaller } from '../kernel/address.ts';
+import { resolveCaller } from '../kernel/address.ts';
 import { standingText, textAt } from '../kernel/answer.ts';
 import { orderOne, standingOf } from '../kernel/dispatch.ts';
 import { choice, optionalText, requiredName, sessionField } from '../kernel/fields.ts';
 import { decideCommand } from '../kernel/lifecycle.ts';
+import { resolveSaid } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { withoutUndefined } from '../lib/json.ts';
 import { ok } from '../lib/result.ts';
@@ -24,7 +25,7 @@ The first answer counts: the same one again changes nothing, another one is a co
   positionals: ['node', 'answer'],
   does: {
     writes: async (world, { session, ...wish }) => {
-      const row = await resolve({ ...world, joins: undefined }, session, { command: 'decide' });
+      const row = await resolveSaid({ ...world, joins: undefined }, session, 'decide');
       if (!row.ok) return row;
       const process = await resolveCaller(world);
       if (!process.ok) return process;

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-import { resolve } from '../kernel/address.ts';
 import { standingText } from '../kernel/answer.ts';
 import { optionalCount, requiredName, requiredText, sessionField } from '../kernel/fields.ts';
-import { orderEndStep } from '../kernel/step-orders.ts';
+import { orderEndStep, resolveSaid } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { withoutUndefined } from '../lib/json.ts';
 
@@ -27,7 +26,7 @@ What a failure means says the template of a run: retry begins the node anew, onc
   positionals: ['step'],
   does: {
     writes: async (world, { step, attempt, token, session, ...result }) => {
-      const row = await resolve({ ...world, joins: undefined }, session, { command: 'end-step' });
+      const row = await resolveSaid({ ...world, joins: undefined }, session, 'end-step');
       if (!row.ok) return row;
       return orderEndStep(world, row.value, {
         step,

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { resolve, resolveCaller } from '../kernel/address.ts';
+import { resolveCaller } from '../kernel/address.ts';
 import { standingText } from '../kernel/answer.ts';
 import { orderOne, standingOf } from '../kernel/dispatch.ts';
 import { requiredName, requiredText, sessionField } from '../kernel/fields.ts';
 import { decideCommand } from '../kernel/lifecycle.ts';
+import { resolveSaid } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { ok } from '../lib/result.ts';
 
@@ -20,7 +21,7 @@ export const skip = defineVerb({
   positionals: ['step'],
   does: {
     writes: async (world, { session, ...wish }) => {
-      const row = await resolve(world, session, { command: 'skip-step' });
+      const row = await resolveSaid(world, session, 'skip-step');
       if (!row.ok) return row;
       const process = await resolveCaller(world);
       if (!process.ok) return process;

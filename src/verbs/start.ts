@@ -3,9 +3,11 @@ import { resolve } from '../kernel/address.ts';
 import { textAt } from '../kernel/answer.ts';
 import { durationOf, optionalCount, optionalName, requiredName, sessionField } from '../kernel/fields.ts';
 import { signToData, renewalField, wishOf } from '../kernel/lease-rules.ts';
-import { orderRenewStep } from '../kernel/step-orders.ts';
+import { refuse } from '../kernel/refusal.ts';
+import { orderRenewStep, runningTask } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { withoutUndefined } from '../lib/json.ts';
+import { err } from '../lib/result.ts';
 
 export const start = defineVerb({
   name: 'start',
@@ -31,6 +33,13 @@ export const start = defineVerb({
       if (!wish.ok) return wish;
       const { sign } = wish.value;
       const facts = withoutUndefined(said);
+      const other = said.cli_task_id === undefined ? undefined : await runningTask(world, said.cli_task_id);
+      if (other !== undefined && other.row.key !== row.value.key)
+        return err(
+          refuse('conflict', `The task ${said.cli_task_id} works on ${other.step} of ${other.row.key}.`, {
+            expected: 'the id of a task that works on nothing else',
+          }),
+        );
       return orderRenewStep(world, row.value, {
         step,
         attempt,

@@ -213,7 +213,9 @@ const withConsequences = (before: RunState, decided: readonly RunEvent[], name: 
   for (;;) {
     if (events.some(({ type }) => type === 'SessionClosed')) return events;
     const following = followingOf(state, name);
-    if (following.length === 0) return events;
+    // What was paused with its last node is closed by whoever resumes and finishes it.
+    const isPaused = events.some(({ type }) => type === 'SessionPaused');
+    if (following.length === 0 || (isPaused && following[0]?.type === 'SessionClosed')) return events;
     events.push(...following);
     state = stateAfter(state, following, name);
   }

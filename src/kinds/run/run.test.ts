@@ -586,3 +586,14 @@ test('a node that was at work when its run was closed does not look as if it sti
     ['aborted', 'failed', 'interrupted: nobody knows what it has done', 'pending'],
   );
 });
+
+test('a pause at the last checkpoint pauses, and does not close the run', () => {
+  const run = runOf([work('A'), checkpoint('CP', false)], [['A'], ['CP']]);
+  run.claim('A');
+  run.complete('A');
+  assert.deepEqual(run.ask({ type: 'decide', node: 'CP', answer: 'pause' }), ['CheckpointDecided', 'SessionPaused']);
+  assert.deepEqual(
+    [run.session().common.status, stateOf(run)['status'], viewOfSession(run.session()).next.kind],
+    ['active', 'paused', 'resume'],
+  );
+});
