@@ -80,9 +80,8 @@ test(
     const sessions = (...parts: readonly string[]): string => world.path('.workflow/sessions', ...parts);
     mkdirSync(sessions('archive'));
     renameSync(sessions('one'), sessions('archive', 'one'));
-    const { warnings } = world.answer('next', '--claim');
     assert.match(
-      String(warnings),
+      world.run('next', '--claim').stderr,
       /lies in \.workflow\/sessions\/archive\/one, not in .*: stint doctor says what helps/,
     );
     const [finding] = listOf(JSON.parse(world.run('doctor', '--json').stdout).findings);
