@@ -53,8 +53,6 @@ export const openDatabase = async (
   const config: PoolConfig = {
     connectionString: url,
     max: mostConnections,
-    // What is sent behind something else does not wait here for the answer to that.
-    pipeline: true,
     // Half of it, so that there is time for another try.
     connectionTimeoutMillis: patience / 2,
     allowExitOnIdle: true,
@@ -115,23 +113,18 @@ export const openDatabase = async (
     mode: string,
     locks: string,
     left: number,
-    body: (line: Line) => Promise<Transaction<Value>>,
+    body: (client: PoolClient) => Promise<Transaction<Value>>,
     commits: { readonly begins: (made: Transaction<Value>) => void; readonly ends: () => void } = notedByNobody,
   ): Promise<Value> => {
     const client = await heard(pool.connect());
-    const line: Line = { client, unheard: [] };
     let isClean = false;
     try {
-      leave(
-        line,
-        say(client, left, {
-          before: `BEGIN ISOLATION LEVEL ${mode}; `,
-          after: `${locks}SELECT clock_timestamp() AS now`,
-          isWaiting: locks !== '',
-        }),
-      );
-      const made = await body(line);
-      await hearAll(line);
+      await say(client, left, {
+        before: `BEGIN ISOLATION LEVEL ${mode}; `,
+        after: `${locks}SELECT clock_timestamp() AS now`,
+        isWaiting: locks !== '',
+      });
+      const made = await body(client);
       if (made.commit) {
         commits.begins(made);
         try {
@@ -167,22 +160,15 @@ export const openDatabase = async (
     }
   };
 
-  const perform = async <Value>(line: Line, work: Work<Value>): Promise<Value> => {
+  const perform = async <Value>(client: PoolClient, work: Work<Value>): Promise<Value> => {
     let failure: unknown;
     let step = work.next();
     while (step.done !== true) {
-      const { sql, values, isSaid } = step.value;
+      const { sql, values } = step.value;
       let rows: readonly Row[] = [];
       try {
         // After a statement that failed the server takes no other one of the transaction.
-        if (failure === undefined) {
-          const answer = ask(line.client, translate(sql), patience * 1.25, [...values]);
-          leave(line, answer);
-          if (isSaid !== true) {
-            await hearAll(line);
-            rows = rowsOf(await answer);
-          }
-        }
+        if (failure === undefined) rows = rowsOf(await ask(client, translate(sql), patience * 1.25, [...values]));
       } catch (error) {
         failure = error;
       }
@@ -219,16 +205,16 @@ export const openDatabase = async (
   };
 
   return {
-    ask: async (work) => patiently(async () => apart(async (client) => perform({ client, unheard: [] }, work()))),
+    ask: async (work) => patiently(async () => apart(async (client) => perform(client, work()))),
     look: async (sql) =>
       patiently(async (left) =>
         apart(async (client) => say(client, left, { before: '', after: translate(sql), isWaiting: false })),
       ),
     snapshot: async (work) =>
       patiently(async (left) =>
-        attempt('REPEATABLE READ READ ONLY', '', left, async (line) => ({
+        attempt('REPEATABLE READ READ ONLY', '', left, async (client) => ({
           commit: false,
-          value: await perform(line, work()),
+          value: await perform(client, work()),
         })),
       ),
     write: async <Value>(locks: Locks, work: () => Work<Transaction<Value>>, doubt?: Doubt<Value>): Promise<Value> => {
@@ -240,12 +226,12 @@ export const openDatabase = async (
             'READ COMMITTED',
             lockStatements(schema, locks),
             left,
-            async (line) => {
+            async (client) => {
               // Under the same locks whoever was lost has ended, one way or the other.
-              if (doubtful !== undefined && doubt !== undefined && (await perform(line, doubt.wasDone(doubtful))))
+              if (doubtful !== undefined && doubt !== undefined && (await perform(client, doubt.wasDone(doubtful))))
                 return { commit: false, value: doubtful.value };
               doubtful = undefined;
-              return perform(line, work());
+              return perform(client, work());
             },
             {
               begins: (made) => {
@@ -262,7 +248,9 @@ export const openDatabase = async (
     },
     writeAtOnce: async (locks, work) => {
       try {
-        return await attempt('READ COMMITTED', lockStatements(schema, locks), 1, async (line) => perform(line, work()));
+        return await attempt('READ COMMITTED', lockStatements(schema, locks), 1, async (client) =>
+          perform(client, work()),
+        );
       } catch (error) {
         if (codeOf(causeOf(error)) === '55P03') return undefined;
         throw error;
@@ -271,23 +259,6 @@ export const openDatabase = async (
     ahead: () => ahead,
     close: async () => pool.end(),
   };
-};
-
-/** A connection, with the answers to what was sent on it and that nobody has waited for yet. */
-interface Line {
-  readonly client: PoolClient;
-  readonly unheard: Promise<unknown>[];
-}
-
-/** Leaves an answer for later: that it is a failure is not lost. */
-const leave = ({ unheard }: Line, answer: Promise<unknown>): void => {
-  answer.catch(() => {});
-  unheard.push(answer);
-};
-
-/** Waits for all answers, in their order: what went wrong first is what counts. */
-const hearAll = async ({ unheard }: Line): Promise<void> => {
-  for (const answer of unheard.splice(0)) await answer;
 };
 
 const queryWithin = async (wait: number, client: PoolClient, text: string, values?: unknown[]): Promise<unknown> => {

@@ -13,8 +13,6 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Statement {
   readonly sql: string;
   readonly values: readonly Value[];
-  /** Nothing is answered: across the network the next statement need not wait, and is where a failure is heard. */
-  readonly isSaid?: true;
 }
 
 /** Statements, one after the other, each answered with its rows before the next one is asked for. */
@@ -33,5 +31,5 @@ export function* get(sql: string, ...values: readonly Value[]): Work<Row | undef
 
 /** A statement without an answer. */
 export function* run(sql: string, ...values: readonly Value[]): Work<void> {
-  yield { sql, values, isSaid: true };
+  yield { sql, values };
 }
