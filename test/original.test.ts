@@ -454,7 +454,7 @@ for (const [group, words] of [
   ['state', ['begin', 'advance', 'complete-round', 'complete-map', 'finish', 'status', 'show', 'sync', 'reconcile']],
   ['session', ['start-instance', 'bind-vendor-id', 'beat', 'end-instance', 'list']],
   ['process', ['start', 'bind', 'beat', 'end', 'list', 'sweep']],
-  ['import', ['review']],
+  ['import', ['review', 'workflow-run']],
 ] as const) {
   test(`stint ${group} without more names what can follow, and its help explains it`, (context) => {
     const world = createWorld(context);

@@ -21,6 +21,8 @@ for (;;) {
     continue;
   }
   const handed = await stint.run('next', { claim: true, session, ttl: '7d', pid: process.pid });
+  // The last result of somebody else has closed the run since.
+  if (!handed.ok && handed.error.refusal.code === 'illegal-transition') break;
   if (!handed.ok) throw new Error(handed.error.refusal.message);
   const [step] = Array.isArray(handed.value['steps']) ? handed.value['steps'] : [];
   // Somebody else was faster.
