@@ -329,9 +329,9 @@ for (const folder of folders) {
       assert.deepEqual(sorted(diagnosed), sorted(names.map((name) => `.workflow/sessions/${name}/session-state.json`)));
       for (const { is, why, problem } of listOf(all.ignored))
         assert.ok(typeof problem === 'string' ? problem !== '' : is !== '' && why !== '', 'it is said why');
-      // Ten files of one run are one run.
+      // Ten files of one run, all of the same moment and in folders of other names: nobody knows which one counts.
       const isRun = (name: string): boolean => /^s\d+-/.test(name);
-      assert.equal(listOf(all.sessions).length, names.some(isRun) ? 1 : 0);
+      assert.deepEqual(all.sessions, []);
       assert.deepEqual(filesIn(world), before);
       assert.deepEqual(around(), beside);
 
@@ -718,6 +718,37 @@ test('of a run that lies in the archive too the live one is taken, and the other
       why: `It is taken from ${stateFile}.`,
     },
   ]);
+});
+
+test('of a run and its copies the one in the folder of its name is taken, else the newest, else none, and the others are told', (context) => {
+  const world = createWorld(context);
+  const sessions = '.workflow/sessions';
+  const old = document({ updated_at: at(30), node_states: {} });
+  // The path of a copy may stand before, and a copy may have been touched later.
+  put(world, `${sessions}/${id.slice(0, 8)}-backup/session-state.json`, old);
+  put(world, stateFile, document());
+  const copies = ['WFR-a', 'WFR-b', 'WFR-c', 'WFR-d'].map((name) => `${sessions}/${name}/session-state.json`);
+  copies.forEach((path, index) => {
+    const isNewer = index % 2 === 1;
+    const minute = index < 2 ? 7 + index : 7;
+    put(world, path, document({ session_id: index < 2 ? 'WFR-newest' : 'WFR-alike', updated_at: at(minute), isNewer }));
+  });
+  const answer = world.answer('import', 'workflow-run');
+  assert.deepEqual(
+    listOf(answer.sessions).map(({ path }) => path),
+    [copies[1], stateFile],
+  );
+  const alike = `Nobody knows which one counts, and none was taken: ${copies[2]}, ${copies[3]}. Name the one to take: stint import workflow-run PATH.`;
+  assert.deepEqual(
+    listOf(answer.ignored).map(({ path, why }) => [path, why]),
+    [
+      [copies[0], `It is taken from ${copies[1]}.`],
+      [copies[2], alike],
+      [copies[3], alike],
+      [`${sessions}/${id.slice(0, 8)}-backup/session-state.json`, `It is taken from ${stateFile}.`],
+    ],
+  );
+  assert.equal(take(world, copies[2] ?? '').result, 'imported');
 });
 
 for (const [where, folder] of [

@@ -8,11 +8,13 @@ import {
   type FoundRun,
 } from '../../formats/run-state/read-run.ts';
 import {
+  fileOf,
   planRunFile,
   planRunFiles,
   runFolders,
   type RunFile,
   type RunFilePlan,
+  type Twin,
 } from '../../formats/run-state/run-files.ts';
 import type { Template } from '../../formats/run-state/template.ts';
 import type { Unread } from '../../kernel/ports.ts';
@@ -126,9 +128,8 @@ const readFound = async (world: World, plan: RunFilePlan, ground: Ground, read: 
     if (!text.ok) return err({ problem: `It ${text.error.problem}.` });
     return ok(typeof text.value === 'string' ? text.value : text.value.text);
   };
-  const runs: RunToTake[] = [];
+  const filesById = new Map<string, ReadFile[]>();
   const ignored: JsonObject[] = [];
-  const pathById = new Map<string, string>();
   for (const file of plan.files) {
     const path = show(file.path);
     const text = readText(file.path);
@@ -138,35 +139,62 @@ const readFound = async (world: World, plan: RunFilePlan, ground: Ground, read: 
     if (found.what === 'neighbour') ignored.push({ path, is: found.is, why: found.why });
     if (found.what === 'damaged') ignored.push({ path, ...damageOf(found) });
     if (found.what !== 'run' || !text.ok) continue;
-    const id = found.run.document.session_id;
-    const other = pathById.get(id);
+    const { session_id: id, updated_at: updatedAt } = found.run.document;
     const illegal = sessionNameProblem(id);
     if (illegal !== undefined) ignored.push({ path, problem: illegal });
-    else if (other !== undefined)
-      ignored.push({ path, is: `another file of the run ${id}`, why: `It is taken from ${other}.` });
     else {
-      pathById.set(id, path);
-      const defined = await nodesOf(world, ground, found.run);
-      runs.push({
-        path,
-        found: found.run,
-        digest: sha256(text.value),
-        nodes: defined.nodes,
-        template: defined.template,
-        problems: [
-          ...found.run.problems,
-          ...snapshotProblems(file, found.run, (one) => readText(one), show, clock),
-          ...(await missingPaths(world, found.run)),
-          ...defined.problems,
-        ],
-        notes: defined.notes,
-        files: ground.filesIn?.(file.folder) ?? [],
-      });
+      const one = { path: file.path, file, found: found.run, updatedAt, digest: sha256(text.value) };
+      filesById.set(id, [...(filesById.get(id) ?? []), one]);
     }
+  }
+  const runs: RunToTake[] = [];
+  for (const [id, twins] of filesById) {
+    const taken = fileOf(id, twins);
+    ignored.push(...twins.filter((one) => one !== taken).map((one) => twinToJson(id, one, taken, twins, show)));
+    if (taken === undefined) continue;
+    const { file, found, digest } = taken;
+    const defined = await nodesOf(world, ground, found);
+    runs.push({
+      path: show(file.path),
+      found,
+      digest,
+      nodes: defined.nodes,
+      template: defined.template,
+      problems: [
+        ...found.problems,
+        ...snapshotProblems(file, found, readText, show, clock),
+        ...(await missingPaths(world, found)),
+        ...defined.problems,
+      ],
+      notes: defined.notes,
+      files: ground.filesIn?.(file.folder) ?? [],
+    });
   }
   ignored.push(...plan.ignored.map(({ path, reason }) => ({ path: show(path), why: reason })));
   return { source: ground.source, runs, ignored };
 };
+
+/** A file of a run, before it is known whether it is the one that counts. */
+interface ReadFile extends Twin {
+  readonly file: RunFile;
+  readonly found: FoundRun;
+}
+
+/** A file that was not taken because there is another one of the same run. */
+const twinToJson = (
+  id: string,
+  { path }: ReadFile,
+  taken: ReadFile | undefined,
+  twins: readonly ReadFile[],
+  show: (path: string) => string,
+): JsonObject => ({
+  path: show(path),
+  is: `another file of the run ${id}`,
+  why:
+    taken === undefined
+      ? `Nobody knows which one counts, and none was taken: ${twins.map((one) => show(one.path)).join(', ')}. Name the one to take: stint import workflow-run PATH.`
+      : `It is taken from ${show(taken.path)}.`,
+});
 
 const damageOf = ({ problem, line, column }: Damage): JsonObject => ({
   problem,
