@@ -786,6 +786,26 @@ test('a run that lies in the archive unfinished is over, as far as its nodes tel
   );
 });
 
+test('a run that says it is completed and is not goes on, or was given up in the archive, and never looks finished', (context) => {
+  const world = worldWith(context, document({ status: 'completed', completed_at: at(9) }));
+  const taken = take(world);
+  assert.deepEqual([taken.status, taken.next_action.kind, taken.in_doubt], ['active', 'claim', ['pour']]);
+  assert.ok(
+    problemsOf(taken).includes(
+      '$.status is completed, although pour, lay, CP-02, serve are not done: it was taken as running.',
+    ),
+  );
+  assert.equal(world.answer('status').completeness, 'open_no_artifact');
+
+  const archived = createWorld(context);
+  const failed = document({ status: 'completed', completed_at: at(9) }, { pour: work('failed', { error: 'spilt' }) });
+  put(archived, `.workflow/sessions/archive/${id}/session-state.json`, failed);
+  const over = take(archived);
+  assert.deepEqual([over.status, over.archived], ['failed', true]);
+  const status = archived.answer('status', key);
+  assert.deepEqual([status.completeness, status.outcome], ['closed_without_artifact', 'failed']);
+});
+
 const templates: readonly (readonly [string, Printed, RegExp])[] = [
   ['is not there', undefined, /the template \.workflow\/templates\/tea\.json is not there\.$/],
   ['is not JSON', '{', /tea\.json is not valid \(\.workflow\/templates\/tea\.json:1:2: .*\)\.$/],

@@ -502,6 +502,21 @@ test('how a run ended is what its file says, and what was running is in doubt', 
   assert.deepEqual(standing({}).inDoubt, ['N-002a', 'N-002b']);
 });
 
+test('a run that says it is completed is so only where nothing of it is left', () => {
+  const ended = (status: string, where: typeof place, ...statuses: readonly string[]) =>
+    standing({ status, previous_status: 'completed', node_states: nodes(...statuses) }, where).outcome;
+  const archive = { ...place, folder: `.workflow/sessions/archive/${id}` };
+  assert.equal(ended('completed', place, done, done, done, 'skipped', done, done), 'completed');
+  assert.equal(ended('completed', place, done, done, 'running'), null);
+  assert.equal(ended('completed', place, done, done, 'failed'), null);
+  assert.equal(ended('completed', place, done, done, 'failed', done, done, done), 'failed');
+  assert.equal(ended('completed', archive, done, done), 'aborted');
+  assert.equal(ended('completed', archive, done, done, 'failed'), 'failed');
+  assert.equal(ended('archived', place, done, done), 'aborted');
+  assert.equal(standing({ status: 'completed', execution_plan: [] }).outcome, null);
+  assert.equal(standing({ status: 'completed', execution_plan: [], node_states: {} }).outcome, 'completed');
+});
+
 test('an archived run ended as its nodes speak for, or as it says itself', () => {
   const archived = (...statuses: readonly string[]) =>
     standing({ status: 'archived', node_states: nodes(...statuses) }).outcome;
@@ -540,7 +555,10 @@ test('what lies in the archive is archived, and paths to where it lay before are
 test('what contradicts itself is told and taken as it is', () => {
   const whole = nodes(done, done, done, done, done, done);
   const told = (fields: JsonObject): string => problemsOf(fields).join('\n');
-  assert.match(told({ status: 'completed' }), /^\$\.status is completed, although N-002a, .* are not done\.$/m);
+  assert.match(
+    told({ status: 'completed' }),
+    /^\$\.status is completed, although N-002a, .* are not done: it was taken as running\.$/m,
+  );
   assert.match(told({ node_states: whole }), /^\$\.status is running, although every node is done\.$/m);
   assert.match(
     told({ completed_at: '2026-05-02T08:06:00Z' }),

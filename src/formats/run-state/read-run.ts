@@ -410,7 +410,10 @@ const tellContradictions = (run: FoundRun, reading: Reading): void => {
       `shows ${listed(ahead)} begun, although ${listed(position.candidates)} before ${beOf(position.candidates)} not done`,
     );
   if (status === 'completed' && open.length > 0)
-    reading.tell('$.status', `is completed, although ${listed(open)} ${beOf(open)} not done`);
+    reading.tell(
+      '$.status',
+      `is completed, although ${listed(open)} ${beOf(open)} not done: it was taken as ${standing.outcome ?? 'running'}`,
+    );
   if (status === 'running' && open.length === 0 && document.execution_plan.length > 0)
     reading.tell('$.status', 'is running, although every node is done');
   if (status === 'paused' && position.waitsAt === null)
@@ -426,7 +429,7 @@ const tellContradictions = (run: FoundRun, reading: Reading): void => {
       `is ${status}, although the file lies in the archive: it was taken as ${String(standing.outcome)}`,
     );
   else if (isInArchive) reading.tell('$.status', `is ${status}, although the file lies in the archive`);
-  if (standing.status === 'active' && completed_at !== null)
+  if (standing.status === 'active' && status !== 'completed' && completed_at !== null)
     reading.tell('$.completed_at', `is ${completed_at}, although the run is ${status}`);
   for (const [id, node] of Object.entries(nodes)) {
     const at = pathTo('$.node_states', id);
