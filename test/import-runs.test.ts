@@ -680,14 +680,17 @@ test('a run that has gone on here, or was begun here, is left alone, and told', 
   assert.equal(begun.position, 'boil (batch 1/5, 0/6 nodes done)');
 });
 
-test('our own files, found again, are not taken for those of another', (context) => {
-  const world = createWorld(context);
-  put(world, '.workflow/templates/tea.json', template());
-  world.answer('run', 'tea', '--context', 'cups=3');
-  const before = dumpStore(world);
-  assert.equal(take(world).result, 'left');
-  assert.deepEqual(dumpStore(world), before);
-});
+for (const [whose, ...named] of [['of our own name'], ['named by somebody', '--name', 'release-1.2.0']]) {
+  test(`our own files, found again, are not taken for those of another: ${whose}`, (context) => {
+    const world = createWorld(context);
+    put(world, '.workflow/templates/tea.json', template());
+    world.answer('run', 'tea', '--context', 'cups=3', ...named);
+    const before = dumpStore(world);
+    const { result, why } = take(world);
+    assert.deepEqual([result, why], ['left', 'A session of this name was begun here.']);
+    assert.deepEqual(dumpStore(world), before);
+  });
+}
 
 test('a run that somebody else holds is not taken anew, and told; the others are', (context) => {
   const world = worldWith(context);

@@ -70,6 +70,9 @@ const file = (fields: JsonObject = {}): JsonObject => ({
   ...fields,
 });
 
+const fileWithout = (key: string, fields: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(file(fields)).filter(([name]) => name !== key));
+
 const find = (text: string | JsonObject, where = place): Found =>
   readRunFile(typeof text === 'string' ? text : JSON.stringify(text), where, clock);
 
@@ -95,6 +98,12 @@ test('a sound file is read as it is, and printing it gives the same bytes', () =
 test('a byte order mark and other line ends make no difference', () => {
   const text = JSON.stringify(file(), null, 2);
   assert.deepEqual(runIn(`\uFEFF${text.replaceAll('\n', '\r\n')}`), runIn(text));
+});
+
+test('what has every key of the format is a run, whatever its id', () => {
+  assert.equal(runIn(file({ session_id: 'release-1.2.0' })).document.session_id, 'release-1.2.0');
+  assert.equal(runIn(fileWithout('completed_at', { session_id: 'job-7' })).document.session_id, 'job-7');
+  assert.equal(find(file({ session_id: '../x' })).what, 'damaged');
 });
 
 test('an end that is not written yet is none, and no problem', () => {
@@ -134,7 +143,7 @@ test('each neighbour is named in words, with the reason why it is left alone', (
     [/another kind/, { hello: 1 }],
     [/another kind/, 7],
     [/another kind/, null],
-    [/run of another tool/, file({ session_id: 'job-7' })],
+    [/run of another tool/, fileWithout('context', { session_id: 'job-7' })],
   ];
   for (const [name, value] of neighbours) {
     const found = find(JSON.stringify(value));

@@ -90,7 +90,8 @@ export const readRunFile = (text: string, place: Place, clock: Clock): Found => 
   }
   const name = readId(id);
   if (!name.ok) return { what: 'damaged', problem: unsafeId('session_id', id, name.error) };
-  if (!isRunId(id)) return neighbour(otherRun);
+  const lacked = lackedKeys(value);
+  if (!isRunId(id) && lacked.length > 0) return neighbour(otherRun(lacked));
   if (!Array.isArray(plan) || !isJsonObject(states)) return { what: 'damaged', problem: lacking(plan, states) };
   return { what: 'run', run: readRun({ id: name.value, value, plan, states }, place, reading) };
 };
@@ -124,10 +125,14 @@ const otherJson: Neighbour = {
   why: 'It has neither an execution_plan with node_states nor the id of a run.',
 };
 
-const otherRun: Neighbour = {
+const otherRun = (lacked: readonly string[]): Neighbour => ({
   is: 'a run of another tool',
-  why: 'It has a plan and states of nodes, and its id does not begin with WFR-.',
-};
+  why: `It has a plan and states of nodes; its id does not begin with WFR-, and it lacks ${lacked.join(', ')}.`,
+});
+
+/** The keys of the format that a file lacks; the last one is left out by those who know no end yet. */
+const lackedKeys = (value: JsonObject): readonly string[] =>
+  [...runKeys].filter((key) => key !== 'completed_at' && !Object.hasOwn(value, key));
 
 const lacking = (plan: Json | undefined, states: Json | undefined): string => {
   const lacks = [
