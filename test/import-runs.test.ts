@@ -160,7 +160,10 @@ const take = (world: TestWorld, ...args: readonly string[]): Printed => {
 const move = (world: TestWorld, ...args: readonly string[]): Printed => {
   const outcome = world.run(...args, '--json');
   assert.equal(outcome.status, 0, outcome.stdout);
-  assert.match(outcome.stderr, /^stint: warning: session-state\.json .* is kept as session-state\.json\.kept-\w+\n$/);
+  assert.match(
+    outcome.stderr,
+    /^stint: warning: session-state\.json of the original is kept as session-state\.json\.kept-\w+\n$/,
+  );
   return outcome.json;
 };
 
@@ -610,6 +613,10 @@ test('once something happens to the run here its file is ours, without the loss 
     [original],
   );
   assertHealthy(world);
+  // What somebody writes later is not the original.
+  world.write(stateFile, original.replace('"Tea"', '"Tea time"'));
+  const { stderr } = world.run('skip', 'lay', '--reason', 'no cloth');
+  assert.match(stderr, /session-state\.json had been changed by somebody else; that version is kept as /);
 });
 
 test('the same file is taken once, under whatever path it is named', (context) => {
