@@ -922,6 +922,14 @@ test('what cannot be read is told by name and place, and keeps no other away', (
     ]),
   );
   assert.match(told['deep'][0], /^It ends in the middle/);
+  const hinted = listOf(answer.ignored).flatMap(({ path, hint }) =>
+    hint === undefined ? [] : [String(path).split('/').at(-2) ?? ''],
+  );
+  assert.deepEqual(sorted(hinted), ['comma', 'deep', 'empty']);
+  assert.match(
+    say(world, 'import', 'workflow-run'),
+    /of the run WFR-a\. If it is that of a run, restore it from a copy/,
+  );
   assert.deepEqual(
     { ...told, deep: undefined },
     {
@@ -1062,7 +1070,7 @@ test('for a person it is short, aligned, and says what to do next', (context) =>
   in doubt: pour
   $.current_batch is 1: by the states of the nodes it is 3.
   What its nodes do is taken from the template .workflow/templates/tea.json as it is now.
-ignored: .workflow/sessions/WFR-torn/session-state.json:1:39: It ends in the middle, as a write that was cut off. What can be read of it is of the run WFR-torn.
+ignored: .workflow/sessions/WFR-torn/session-state.json:1:39: It ends in the middle, as a write that was cut off. What can be read of it is of the run WFR-torn. If it is that of a run, restore it from a copy, or begin the run anew.
 next: stint resume --session ${key}
 `,
   );

@@ -185,10 +185,11 @@ test('what is not JSON is told with line and column, and what it was', () => {
       1,
     ],
   ];
+  const hint = 'If it is that of a run, restore it from a copy, or begin the run anew.';
   for (const [damaged, problem, line, column] of cases) {
     const found = find(damaged);
     const known = damaged.includes('session_id') ? ` What can be read of it is of the run ${id}.` : '';
-    assert.deepEqual(found, { what: 'damaged', problem: `${problem}${known}`, line, column });
+    assert.deepEqual(found, { what: 'damaged', problem: `${problem}${known}`, line, column, hint });
   }
   assert.equal(
     JSON.stringify(find(text.slice(0, 25))).includes('of the run'),

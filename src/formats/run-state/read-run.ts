@@ -39,6 +39,8 @@ export interface Damage {
   readonly problem: string;
   readonly line?: number;
   readonly column?: number;
+  /** What helps, as a sentence. */
+  readonly hint?: string;
 }
 
 /** A run as its file tells of it. */
@@ -77,7 +79,8 @@ export interface FoundSnapshot {
 export const readRunFile = (text: string, place: Place, clock: Clock): Found => {
   const reading = startReading(clock);
   const parsed = parse(text, reading);
-  if (!parsed.ok) return { what: 'damaged', ...parsed.error };
+  if (!parsed.ok)
+    return { what: 'damaged', ...parsed.error, ...(parsed.error.line === undefined ? {} : { hint: restoring }) };
   const { value } = parsed;
   if (!isJsonObject(value)) return neighbour(neighbourOf(value) ?? otherJson);
   const plan = member(value, 'execution_plan');
@@ -86,13 +89,14 @@ export const readRunFile = (text: string, place: Place, clock: Clock): Found => 
   if (plan === undefined || states === undefined) {
     const known = neighbourOf(value);
     if (known !== undefined) return neighbour(known);
-    return isRunId(id) ? { what: 'damaged', problem: lacking(plan, states) } : neighbour(otherJson);
+    return isRunId(id) ? { what: 'damaged', problem: lacking(plan, states), hint: restoring } : neighbour(otherJson);
   }
   const name = readId(id);
   if (!name.ok) return { what: 'damaged', problem: unsafeId('session_id', id, name.error) };
   const lacked = lackedKeys(value);
   if (!isRunId(id) && lacked.length > 0) return neighbour(otherRun(lacked));
-  if (!Array.isArray(plan) || !isJsonObject(states)) return { what: 'damaged', problem: lacking(plan, states) };
+  if (!Array.isArray(plan) || !isJsonObject(states))
+    return { what: 'damaged', problem: lacking(plan, states), hint: restoring };
   return { what: 'run', run: readRun({ id: name.value, value, plan, states }, place, reading) };
 };
 
@@ -133,6 +137,9 @@ const otherRun = (lacked: readonly string[]): Neighbour => ({
 /** The keys of the format that a file lacks; the last one is left out by those who know no end yet. */
 const lackedKeys = (value: JsonObject): readonly string[] =>
   [...runKeys].filter((key) => key !== 'completed_at' && !Object.hasOwn(value, key));
+
+/** What to do about a file that was torn or overwritten: what was done is not guessed. */
+const restoring = 'If it is that of a run, restore it from a copy, or begin the run anew.';
 
 const lacking = (plan: Json | undefined, states: Json | undefined): string => {
   const lacks = [

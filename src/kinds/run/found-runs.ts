@@ -196,8 +196,9 @@ const twinToJson = (
       : `It is taken from ${show(taken.path)}.`,
 });
 
-const damageOf = ({ problem, line, column }: Damage): JsonObject => ({
+const damageOf = ({ problem, line, column, hint }: Damage): JsonObject => ({
   problem,
+  ...(hint === undefined ? {} : { hint }),
   ...(line === undefined || column === undefined ? {} : { line, column }),
 });
 
