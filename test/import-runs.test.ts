@@ -761,6 +761,24 @@ test('of a run and its copies the one in the folder of its name is taken, else t
   assert.equal(take(world, copies[2] ?? '').result, 'imported');
 });
 
+test('a copy is not taken by itself for a file that cannot be read any more', (context) => {
+  const world = createWorld(context);
+  const copy = `.workflow/sessions/${id}-backup/session-state.json`;
+  put(world, copy, document());
+  world.write(stateFile, JSON.stringify(document()).slice(0, -9));
+  const { sessions, ignored } = world.answer('import', 'workflow-run');
+  assert.deepEqual(sessions, []);
+  assert.deepEqual(
+    listOf(ignored).find(({ path }) => path === copy)?.why,
+    `It may be older than ${stateFile}, which cannot be read, and was not taken. Name the one to take: stint import workflow-run PATH.`,
+  );
+  assert.equal(take(world, copy).result, 'imported');
+
+  const archived = worldWith(context);
+  archived.write(`.workflow/sessions/archive/${id}/session-state.json`, '{');
+  assert.equal(take(archived).path, stateFile, 'the one in the folder of its name can be read');
+});
+
 for (const [where, folder] of [
   ['in the archive', `.workflow/sessions/archive/${id}`],
   ['outside of it', home],

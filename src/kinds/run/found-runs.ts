@@ -130,6 +130,7 @@ const readFound = async (world: World, plan: RunFilePlan, ground: Ground, read: 
   };
   const filesById = new Map<string, ReadFile[]>();
   const ignored: JsonObject[] = [];
+  const damagedByFolder = new Map<string, string>();
   for (const file of plan.files) {
     const path = show(file.path);
     const text = readText(file.path);
@@ -137,7 +138,11 @@ const readFound = async (world: World, plan: RunFilePlan, ground: Ground, read: 
       ? readRunFile(text.value, { path, folder: show(file.folder) }, clock)
       : ({ what: 'damaged', ...text.error } as const);
     if (found.what === 'neighbour') ignored.push({ path, is: found.is, why: found.why });
-    if (found.what === 'damaged') ignored.push({ path, ...damageOf(found) });
+    if (found.what === 'damaged') {
+      ignored.push({ path, ...damageOf(found) });
+      const [folder = '', name] = path.split('/').slice(-2);
+      if (name === 'session-state.json') damagedByFolder.set(folder, path);
+    }
     if (found.what !== 'run' || !text.ok) continue;
     const { session_id: id, updated_at: updatedAt } = found.run.document;
     const illegal = sessionNameProblem(id);
@@ -149,8 +154,21 @@ const readFound = async (world: World, plan: RunFilePlan, ground: Ground, read: 
   }
   const runs: RunToTake[] = [];
   for (const [id, twins] of filesById) {
-    const taken = fileOf(id, twins);
-    ignored.push(...twins.filter((one) => one !== taken).map((one) => twinToJson(id, one, taken, twins, show)));
+    // What lies elsewhere may be an older copy, and what was done since would be done again.
+    const isInOwn = twins.some(({ path }) => path.endsWith(`/${id}/session-state.json`));
+    const damaged = isInOwn ? undefined : damagedByFolder.get(id);
+    const taken = damaged === undefined ? fileOf(id, twins) : undefined;
+    const why =
+      taken !== undefined
+        ? `It is taken from ${show(taken.path)}.`
+        : damaged === undefined
+          ? `Nobody knows which one counts, and none was taken: ${twins.map((one) => show(one.path)).join(', ')}. ${nameIt}`
+          : `It may be older than ${damaged}, which cannot be read, and was not taken. ${nameIt}`;
+    ignored.push(
+      ...twins
+        .filter((one) => one !== taken)
+        .map((one) => ({ path: show(one.path), is: `another file of the run ${id}`, why })),
+    );
     if (taken === undefined) continue;
     const { file, found, digest } = taken;
     const defined = await nodesOf(world, ground, found);
@@ -180,21 +198,7 @@ interface ReadFile extends Twin {
   readonly found: FoundRun;
 }
 
-/** A file that was not taken because there is another one of the same run. */
-const twinToJson = (
-  id: string,
-  { path }: ReadFile,
-  taken: ReadFile | undefined,
-  twins: readonly ReadFile[],
-  show: (path: string) => string,
-): JsonObject => ({
-  path: show(path),
-  is: `another file of the run ${id}`,
-  why:
-    taken === undefined
-      ? `Nobody knows which one counts, and none was taken: ${twins.map((one) => show(one.path)).join(', ')}. Name the one to take: stint import workflow-run PATH.`
-      : `It is taken from ${show(taken.path)}.`,
-});
+const nameIt = 'Name the one to take: stint import workflow-run PATH.';
 
 const damageOf = ({ problem, line, column, hint }: Damage): JsonObject => ({
   problem,
