@@ -980,3 +980,29 @@ test('stores that are damaged at random: never a failure of ours, never somethin
   assert.deepEqual(failures, []);
   context.diagnostic(JSON.stringify(summary));
 });
+
+test('of workflow runs the files are named that the store knows nothing of any more, and they can be taken over', (context) => {
+  const world = createWorld(context);
+  world.write(
+    '.workflow/templates/tea.json',
+    JSON.stringify({
+      template_id: 'wft-tea-1',
+      name: 'Tea',
+      context_schema: {},
+      nodes: [{ id: 'boil', name: 'Boil', type: 'command', executor: 'kettle', args_template: 'on' }],
+      edges: [],
+    }),
+  );
+  world.answer('run', 'tea', '--name', 'release-1');
+  world.write('.workflow/sessions/other/session-state.json', '{');
+  assert.equal(world.answer('doctor').importable, undefined);
+  rmSync(world.path('.stint'), { recursive: true });
+  const path = '.workflow/sessions/release-1/session-state.json';
+  assert.deepEqual(world.answer('doctor', '--fix').importable, [path]);
+  assert.match(
+    world.run('doctor').stdout,
+    /^\.workflow\/sessions\/release-1\/session-state\.json {2}is of a run .*: stint import workflow-run$/m,
+  );
+  world.answer('import', 'workflow-run');
+  assert.equal(world.answer('doctor', '--fix').importable, undefined);
+});

@@ -160,7 +160,10 @@ const take = (world: TestWorld, ...args: readonly string[]): Printed => {
 const move = (world: TestWorld, ...args: readonly string[]): Printed => {
   const outcome = world.run(...args, '--json');
   assert.equal(outcome.status, 0, outcome.stdout);
-  assert.match(outcome.stderr, /^stint: warning: session-state\.json .* is kept as session-state\.json\.kept-\w+\n$/);
+  assert.match(
+    outcome.stderr,
+    /^stint: warning: session-state\.json of the original is kept as session-state\.json\.kept-\w+\n$/,
+  );
   return outcome.json;
 };
 
@@ -329,9 +332,9 @@ for (const folder of folders) {
       assert.deepEqual(sorted(diagnosed), sorted(names.map((name) => `.workflow/sessions/${name}/session-state.json`)));
       for (const { is, why, problem } of listOf(all.ignored))
         assert.ok(typeof problem === 'string' ? problem !== '' : is !== '' && why !== '', 'it is said why');
-      // Ten files of one run are one run.
+      // Ten files of one run, all of the same moment and in folders of other names: nobody knows which one counts.
       const isRun = (name: string): boolean => /^s\d+-/.test(name);
-      assert.equal(listOf(all.sessions).length, names.some(isRun) ? 1 : 0);
+      assert.deepEqual(all.sessions, []);
       assert.deepEqual(filesIn(world), before);
       assert.deepEqual(around(), beside);
 
@@ -610,6 +613,10 @@ test('once something happens to the run here its file is ours, without the loss 
     [original],
   );
   assertHealthy(world);
+  // What somebody writes later is not the original.
+  world.write(stateFile, original.replace('"Tea"', '"Tea time"'));
+  const { stderr } = world.run('skip', 'lay', '--reason', 'no cloth');
+  assert.match(stderr, /session-state\.json had been changed by somebody else; that version is kept as /);
 });
 
 test('the same file is taken once, under whatever path it is named', (context) => {
@@ -680,14 +687,17 @@ test('a run that has gone on here, or was begun here, is left alone, and told', 
   assert.equal(begun.position, 'boil (batch 1/5, 0/6 nodes done)');
 });
 
-test('our own files, found again, are not taken for those of another', (context) => {
-  const world = createWorld(context);
-  put(world, '.workflow/templates/tea.json', template());
-  world.answer('run', 'tea', '--context', 'cups=3');
-  const before = dumpStore(world);
-  assert.equal(take(world).result, 'left');
-  assert.deepEqual(dumpStore(world), before);
-});
+for (const [whose, ...named] of [['of our own name'], ['named by somebody', '--name', 'release-1.2.0']]) {
+  test(`our own files, found again, are not taken for those of another: ${whose}`, (context) => {
+    const world = createWorld(context);
+    put(world, '.workflow/templates/tea.json', template());
+    world.answer('run', 'tea', '--context', 'cups=3', ...named);
+    const before = dumpStore(world);
+    const { result, why } = take(world);
+    assert.deepEqual([result, why], ['left', 'A session of this name was begun here.']);
+    assert.deepEqual(dumpStore(world), before);
+  });
+}
 
 test('a run that somebody else holds is not taken anew, and told; the others are', (context) => {
   const world = worldWith(context);
@@ -718,6 +728,55 @@ test('of a run that lies in the archive too the live one is taken, and the other
       why: `It is taken from ${stateFile}.`,
     },
   ]);
+});
+
+test('of a run and its copies the one in the folder of its name is taken, else the newest, else none, and the others are told', (context) => {
+  const world = createWorld(context);
+  const sessions = '.workflow/sessions';
+  const old = document({ updated_at: at(30), node_states: {} });
+  // The path of a copy may stand before, and a copy may have been touched later.
+  put(world, `${sessions}/${id.slice(0, 8)}-backup/session-state.json`, old);
+  put(world, stateFile, document());
+  const copies = ['WFR-a', 'WFR-b', 'WFR-c', 'WFR-d'].map((name) => `${sessions}/${name}/session-state.json`);
+  copies.forEach((path, index) => {
+    const isNewer = index % 2 === 1;
+    const minute = index < 2 ? 7 + index : 7;
+    put(world, path, document({ session_id: index < 2 ? 'WFR-newest' : 'WFR-alike', updated_at: at(minute), isNewer }));
+  });
+  const answer = world.answer('import', 'workflow-run');
+  assert.deepEqual(
+    listOf(answer.sessions).map(({ path }) => path),
+    [copies[1], stateFile],
+  );
+  const alike = `Nobody knows which one counts, and none was taken: ${copies[2]}, ${copies[3]}. Name the one to take: stint import workflow-run PATH.`;
+  assert.deepEqual(
+    listOf(answer.ignored).map(({ path, why }) => [path, why]),
+    [
+      [copies[0], `It is taken from ${copies[1]}.`],
+      [copies[2], alike],
+      [copies[3], alike],
+      [`${sessions}/${id.slice(0, 8)}-backup/session-state.json`, `It is taken from ${stateFile}.`],
+    ],
+  );
+  assert.equal(take(world, copies[2] ?? '').result, 'imported');
+});
+
+test('a copy is not taken by itself for a file that cannot be read any more', (context) => {
+  const world = createWorld(context);
+  const copy = `.workflow/sessions/${id}-backup/session-state.json`;
+  put(world, copy, document());
+  world.write(stateFile, JSON.stringify(document()).slice(0, -9));
+  const { sessions, ignored } = world.answer('import', 'workflow-run');
+  assert.deepEqual(sessions, []);
+  assert.deepEqual(
+    listOf(ignored).find(({ path }) => path === copy)?.why,
+    `It may be older than ${stateFile}, which cannot be read, and was not taken. Name the one to take: stint import workflow-run PATH.`,
+  );
+  assert.equal(take(world, copy).result, 'imported');
+
+  const archived = worldWith(context);
+  archived.write(`.workflow/sessions/archive/${id}/session-state.json`, '{');
+  assert.equal(take(archived).path, stateFile, 'the one in the folder of its name can be read');
 });
 
 for (const [where, folder] of [
@@ -753,6 +812,26 @@ test('a run that lies in the archive unfinished is over, as far as its nodes tel
   assert.ok(
     problemsOf(taken).includes('$.status is running, although the file lies in the archive: it was taken as aborted.'),
   );
+});
+
+test('a run that says it is completed and is not goes on, or was given up in the archive, and never looks finished', (context) => {
+  const world = worldWith(context, document({ status: 'completed', completed_at: at(9) }));
+  const taken = take(world);
+  assert.deepEqual([taken.status, taken.next_action.kind, taken.in_doubt], ['active', 'claim', ['pour']]);
+  assert.ok(
+    problemsOf(taken).includes(
+      '$.status is completed, although pour, lay, CP-02, serve are not done: it was taken as running.',
+    ),
+  );
+  assert.equal(world.answer('status').completeness, 'open_no_artifact');
+
+  const archived = createWorld(context);
+  const failed = document({ status: 'completed', completed_at: at(9) }, { pour: work('failed', { error: 'spilt' }) });
+  put(archived, `.workflow/sessions/archive/${id}/session-state.json`, failed);
+  const over = take(archived);
+  assert.deepEqual([over.status, over.archived], ['failed', true]);
+  const status = archived.answer('status', key);
+  assert.deepEqual([status.completeness, status.outcome], ['closed_without_artifact', 'failed']);
 });
 
 const templates: readonly (readonly [string, Printed, RegExp])[] = [
@@ -861,6 +940,14 @@ test('what cannot be read is told by name and place, and keeps no other away', (
     ]),
   );
   assert.match(told['deep'][0], /^It ends in the middle/);
+  const hinted = listOf(answer.ignored).flatMap(({ path, hint }) =>
+    hint === undefined ? [] : [String(path).split('/').at(-2) ?? ''],
+  );
+  assert.deepEqual(sorted(hinted), ['comma', 'deep', 'empty']);
+  assert.match(
+    say(world, 'import', 'workflow-run'),
+    /of the run WFR-a\. If it is that of a run, restore it from a copy/,
+  );
   assert.deepEqual(
     { ...told, deep: undefined },
     {
@@ -1001,7 +1088,7 @@ test('for a person it is short, aligned, and says what to do next', (context) =>
   in doubt: pour
   $.current_batch is 1: by the states of the nodes it is 3.
   What its nodes do is taken from the template .workflow/templates/tea.json as it is now.
-ignored: .workflow/sessions/WFR-torn/session-state.json:1:39: It ends in the middle, as a write that was cut off. What can be read of it is of the run WFR-torn.
+ignored: .workflow/sessions/WFR-torn/session-state.json:1:39: It ends in the middle, as a write that was cut off. What can be read of it is of the run WFR-torn. If it is that of a run, restore it from a copy, or begin the run anew.
 next: stint resume --session ${key}
 `,
   );

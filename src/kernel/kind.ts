@@ -22,6 +22,8 @@ export interface Mirror {
   readonly source: number;
   /** The content, made from that event. */
   readonly render: (event: StoredEvent) => string;
+  /** SHA-256 of the file that another program had left in its place, and that the session was taken over from. */
+  readonly original?: string;
 }
 
 /** An event that this program cannot fold: written by a newer one, or damaged. */

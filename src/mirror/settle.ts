@@ -122,7 +122,7 @@ export const settleMirror = async (
       // Somebody else may have moved the folder since: what is written here now would stand in the way when it comes back.
       if (ground?.there !== undefined && lyingAt(ground.there) === 'nothing') return record.stamp;
       const action = planMirror(record.digest, found, wasMade || (wasBeyond && found === seen));
-      if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found));
+      if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found, found === content.original));
       if (action !== 'keep') {
         removeStaleTemps(dirname(path));
         writeFileAtomic(path, content.text);
@@ -134,14 +134,17 @@ export const settleMirror = async (
   return warnings;
 };
 
-/**
- * The content of a version of a mirror, made from its event, and whether its folder was ever moved; undefined where the session
- * has moved on to another version.
- */
-const contentOf = async (
-  { store }: MirrorWorld,
-  record: MirrorRecord,
-): Promise<{ readonly text: string; readonly wasMoved: boolean } | undefined> => {
+/** A version of a mirror. */
+interface Content {
+  readonly text: string;
+  /** Whether its folder was ever moved. */
+  readonly wasMoved: boolean;
+  /** The digest of what another program had left in its place. */
+  readonly original: string | undefined;
+}
+
+/** The content of a version of a mirror, made from its event; undefined where the session has moved on to another version. */
+const contentOf = async ({ store }: MirrorWorld, record: MirrorRecord): Promise<Content | undefined> => {
   const session = await store.load(record.session);
   const mirror = session?.folded.mirrors(session.common).find((one) => one.path === record.path);
   // Or it lies elsewhere now, as one in the archive does, and no longer has a file of that name.
@@ -149,7 +152,11 @@ const contentOf = async (
   if (!isNamed || (mirror !== undefined && mirror.source > record.source)) return undefined;
   const event = await store.event(record.session, record.source);
   if (mirror?.source !== record.source || event === undefined) throw new Error(`event ${record.source} is not there`);
-  return { text: mirror.render(event), wasMoved: (session?.common.folderSeq ?? 0) > 0 };
+  return {
+    text: mirror.render(event),
+    wasMoved: (session?.common.folderSeq ?? 0) > 0,
+    original: mirror.original,
+  };
 };
 
 /** Where a session's folder is to lie; undefined for one that is not here, or whose kind is not known. */
@@ -260,7 +267,7 @@ const digestOf = (path: string): string | null | undefined => {
 };
 
 /** Keeps what somebody else wrote beside the file, under a name made of its content. */
-const setAside = (path: string, digest: string): string => {
+const setAside = (path: string, digest: string, isOriginal: boolean): string => {
   const kept = `${path}.kept-${digest.slice(0, 8)}`;
   if (!existsSync(kept)) {
     try {
@@ -269,5 +276,7 @@ const setAside = (path: string, digest: string): string => {
       copyFileSync(path, kept);
     }
   }
-  return `${basename(path)} had been changed by somebody else; that version is kept as ${basename(kept)}`;
+  return isOriginal
+    ? `${basename(path)} of the original is kept as ${basename(kept)}`
+    : `${basename(path)} had been changed by somebody else; that version is kept as ${basename(kept)}`;
 };

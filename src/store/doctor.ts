@@ -17,7 +17,9 @@ export const doctor = defineVerb({
   summary: 'Verify the store, and bring back what was damaged.',
   details: `Checks the store file itself, every session's hash chain, that rows, views and snapshots are what the events say, and that the mirror files are the newest versions. Without --fix nothing changes. Exits 6 with its findings when something is not as it should be, 14 when the store cannot be used at all.
 
---fix makes projections and mirrors anew where that is enough. Where the file, its log or a chain is damaged, or the store is gone, it makes the store anew: from the pages that can still be read, from the rolling copies (see the guide on recovery), and where neither has anything, from the files of its sessions, which come back closed. Of each session the longest chain of events that holds together is taken, and what was done after a damaged event where it leads to the state that the session is known to have had; what is not known of it any more is put on its record. The damaged files are kept beside the store under a name of their own; nothing is deleted. Exits 0 when the store is sound afterwards, and says what is lost for good.`,
+--fix makes projections and mirrors anew where that is enough. Where the file, its log or a chain is damaged, or the store is gone, it makes the store anew: from the pages that can still be read, from the rolling copies (see the guide on recovery), and where neither has anything, from the files of its sessions, which come back closed. Of each session the longest chain of events that holds together is taken, and what was done after a damaged event where it leads to the state that the session is known to have had; what is not known of it any more is put on its record. The damaged files are kept beside the store under a name of their own; nothing is deleted. Exits 0 when the store is sound afterwards, and says what is lost for good.
+
+Files of workflow runs in .workflow/sessions that the store knows nothing of, because it was lost or they are of another program, are named (importable): stint import workflow-run takes them over.`,
   examples: ['stint doctor', 'stint doctor --json', 'stint doctor --fix'],
   input: v.strictObject({ session: sessionFilter, fix: flag('Bring back what can be brought back.') }),
   cares: true,
@@ -96,6 +98,9 @@ export const doctor = defineVerb({
         `taken over from its files, closed: ${textAt(one, 'position')}`,
         'what was noted, by whom and when, and whether a round was completed, is lost',
       ]),
+      ...textsAt(answer, 'importable').map(
+        (path) => `${path}  is of a run that is not in the store: stint import workflow-run`,
+      ),
       ...textsAt(answer, 'lost').map((key) => `${key}  lost: nothing of it could be read`),
       ...textsAt(answer, 'rebuilt').map((key) => `${key}  made anew from its events`),
       ...(textAt(answer, 'kept_aside') === '' ? [] : [`the damaged files are kept in ${textAt(answer, 'kept_aside')}`]),
@@ -155,6 +160,7 @@ const examine = async (world: World, given: string | undefined): Promise<Result<
     events: rows.reduce((total, row) => total + row.seq, 0),
     findings: findings.map(({ subject, problem, fix }) => ({ subject, problem, fix })),
     ...(findings.length === 0 ? await remarksOf(world, rows) : {}),
+    ...(only === undefined && world.care.damage === undefined ? await importableIn(world, rows) : {}),
   };
   if (findings.length === 0) return ok(report);
   const { damage } = world.care;
@@ -201,6 +207,28 @@ const remarksOf = async (world: World, rows: readonly SessionRow[]): Promise<Jso
     remark: `its newest time ${at} is ahead of this clock (${world.caller.now})`,
   }));
   return remarks.length === 0 ? {} : { remarks };
+};
+
+/** The files of workflow runs of this checkout that the store knows nothing of, be it that it was lost: they can be taken over. */
+const importableIn = async (
+  { places, project, caller, host }: World,
+  rows: readonly SessionRow[],
+): Promise<JsonObject> => {
+  const { planRunFiles, runFolders } = await import('../formats/run-state/run-files.ts');
+  const { root } = places.here;
+  const [folder = root] = runFolders(root);
+  const files = await project();
+  if (!files.isFolder(folder)) return {};
+  const { largestRunFile, readRunFile } = await import('../formats/run-state/read-run.ts');
+  const known = new Set(rows.map(({ name }) => name));
+  const importable = planRunFiles(folder, [], files.tree(folder)).files.flatMap((file) => {
+    const path = file.path.slice(root.length + 1);
+    const text = files.text(root, path, largestRunFile);
+    if (!text.ok) return [];
+    const found = readRunFile(text.value, { ...file, path }, { now: caller.now, offsetAt: host.offsetAt });
+    return found.what === 'run' && !known.has(found.run.document.session_id) ? [path] : [];
+  });
+  return importable.length === 0 ? {} : { importable };
 };
 
 /** When anything is said to have happened to a session last, by its events and by what was renewed of its claims. */

@@ -70,6 +70,9 @@ const file = (fields: JsonObject = {}): JsonObject => ({
   ...fields,
 });
 
+const fileWithout = (key: string, fields: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(file(fields)).filter(([name]) => name !== key));
+
 const find = (text: string | JsonObject, where = place): Found =>
   readRunFile(typeof text === 'string' ? text : JSON.stringify(text), where, clock);
 
@@ -95,6 +98,12 @@ test('a sound file is read as it is, and printing it gives the same bytes', () =
 test('a byte order mark and other line ends make no difference', () => {
   const text = JSON.stringify(file(), null, 2);
   assert.deepEqual(runIn(`\uFEFF${text.replaceAll('\n', '\r\n')}`), runIn(text));
+});
+
+test('what has every key of the format is a run, whatever its id', () => {
+  assert.equal(runIn(file({ session_id: 'release-1.2.0' })).document.session_id, 'release-1.2.0');
+  assert.equal(runIn(fileWithout('completed_at', { session_id: 'job-7' })).document.session_id, 'job-7');
+  assert.equal(find(file({ session_id: '../x' })).what, 'damaged');
 });
 
 test('an end that is not written yet is none, and no problem', () => {
@@ -134,7 +143,7 @@ test('each neighbour is named in words, with the reason why it is left alone', (
     [/another kind/, { hello: 1 }],
     [/another kind/, 7],
     [/another kind/, null],
-    [/run of another tool/, file({ session_id: 'job-7' })],
+    [/run of another tool/, fileWithout('context', { session_id: 'job-7' })],
   ];
   for (const [name, value] of neighbours) {
     const found = find(JSON.stringify(value));
@@ -176,10 +185,11 @@ test('what is not JSON is told with line and column, and what it was', () => {
       1,
     ],
   ];
+  const hint = 'If it is that of a run, restore it from a copy, or begin the run anew.';
   for (const [damaged, problem, line, column] of cases) {
     const found = find(damaged);
     const known = damaged.includes('session_id') ? ` What can be read of it is of the run ${id}.` : '';
-    assert.deepEqual(found, { what: 'damaged', problem: `${problem}${known}`, line, column });
+    assert.deepEqual(found, { what: 'damaged', problem: `${problem}${known}`, line, column, hint });
   }
   assert.equal(
     JSON.stringify(find(text.slice(0, 25))).includes('of the run'),
@@ -502,6 +512,21 @@ test('how a run ended is what its file says, and what was running is in doubt', 
   assert.deepEqual(standing({}).inDoubt, ['N-002a', 'N-002b']);
 });
 
+test('a run that says it is completed is so only where nothing of it is left', () => {
+  const ended = (status: string, where: typeof place, ...statuses: readonly string[]) =>
+    standing({ status, previous_status: 'completed', node_states: nodes(...statuses) }, where).outcome;
+  const archive = { ...place, folder: `.workflow/sessions/archive/${id}` };
+  assert.equal(ended('completed', place, done, done, done, 'skipped', done, done), 'completed');
+  assert.equal(ended('completed', place, done, done, 'running'), null);
+  assert.equal(ended('completed', place, done, done, 'failed'), null);
+  assert.equal(ended('completed', place, done, done, 'failed', done, done, done), 'failed');
+  assert.equal(ended('completed', archive, done, done), 'aborted');
+  assert.equal(ended('completed', archive, done, done, 'failed'), 'failed');
+  assert.equal(ended('archived', place, done, done), 'aborted');
+  assert.equal(standing({ status: 'completed', execution_plan: [] }).outcome, null);
+  assert.equal(standing({ status: 'completed', execution_plan: [], node_states: {} }).outcome, 'completed');
+});
+
 test('an archived run ended as its nodes speak for, or as it says itself', () => {
   const archived = (...statuses: readonly string[]) =>
     standing({ status: 'archived', node_states: nodes(...statuses) }).outcome;
@@ -540,7 +565,10 @@ test('what lies in the archive is archived, and paths to where it lay before are
 test('what contradicts itself is told and taken as it is', () => {
   const whole = nodes(done, done, done, done, done, done);
   const told = (fields: JsonObject): string => problemsOf(fields).join('\n');
-  assert.match(told({ status: 'completed' }), /^\$\.status is completed, although N-002a, .* are not done\.$/m);
+  assert.match(
+    told({ status: 'completed' }),
+    /^\$\.status is completed, although N-002a, .* are not done: it was taken as running\.$/m,
+  );
   assert.match(told({ node_states: whole }), /^\$\.status is running, although every node is done\.$/m);
   assert.match(
     told({ completed_at: '2026-05-02T08:06:00Z' }),

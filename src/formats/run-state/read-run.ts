@@ -39,6 +39,8 @@ export interface Damage {
   readonly problem: string;
   readonly line?: number;
   readonly column?: number;
+  /** What helps, as a sentence. */
+  readonly hint?: string;
 }
 
 /** A run as its file tells of it. */
@@ -77,7 +79,8 @@ export interface FoundSnapshot {
 export const readRunFile = (text: string, place: Place, clock: Clock): Found => {
   const reading = startReading(clock);
   const parsed = parse(text, reading);
-  if (!parsed.ok) return { what: 'damaged', ...parsed.error };
+  if (!parsed.ok)
+    return { what: 'damaged', ...parsed.error, ...(parsed.error.line === undefined ? {} : { hint: restoring }) };
   const { value } = parsed;
   if (!isJsonObject(value)) return neighbour(neighbourOf(value) ?? otherJson);
   const plan = member(value, 'execution_plan');
@@ -86,12 +89,14 @@ export const readRunFile = (text: string, place: Place, clock: Clock): Found => 
   if (plan === undefined || states === undefined) {
     const known = neighbourOf(value);
     if (known !== undefined) return neighbour(known);
-    return isRunId(id) ? { what: 'damaged', problem: lacking(plan, states) } : neighbour(otherJson);
+    return isRunId(id) ? { what: 'damaged', problem: lacking(plan, states), hint: restoring } : neighbour(otherJson);
   }
   const name = readId(id);
   if (!name.ok) return { what: 'damaged', problem: unsafeId('session_id', id, name.error) };
-  if (!isRunId(id)) return neighbour(otherRun);
-  if (!Array.isArray(plan) || !isJsonObject(states)) return { what: 'damaged', problem: lacking(plan, states) };
+  const lacked = lackedKeys(value);
+  if (!isRunId(id) && lacked.length > 0) return neighbour(otherRun(lacked));
+  if (!Array.isArray(plan) || !isJsonObject(states))
+    return { what: 'damaged', problem: lacking(plan, states), hint: restoring };
   return { what: 'run', run: readRun({ id: name.value, value, plan, states }, place, reading) };
 };
 
@@ -124,10 +129,17 @@ const otherJson: Neighbour = {
   why: 'It has neither an execution_plan with node_states nor the id of a run.',
 };
 
-const otherRun: Neighbour = {
+const otherRun = (lacked: readonly string[]): Neighbour => ({
   is: 'a run of another tool',
-  why: 'It has a plan and states of nodes, and its id does not begin with WFR-.',
-};
+  why: `It has a plan and states of nodes; its id does not begin with WFR-, and it lacks ${lacked.join(', ')}.`,
+});
+
+/** The keys of the format that a file lacks; the last one is left out by those who know no end yet. */
+const lackedKeys = (value: JsonObject): readonly string[] =>
+  [...runKeys].filter((key) => key !== 'completed_at' && !Object.hasOwn(value, key));
+
+/** What to do about a file that was torn or overwritten: what was done is not guessed. */
+const restoring = 'If it is that of a run, restore it from a copy, or begin the run anew.';
 
 const lacking = (plan: Json | undefined, states: Json | undefined): string => {
   const lacks = [
@@ -410,7 +422,10 @@ const tellContradictions = (run: FoundRun, reading: Reading): void => {
       `shows ${listed(ahead)} begun, although ${listed(position.candidates)} before ${beOf(position.candidates)} not done`,
     );
   if (status === 'completed' && open.length > 0)
-    reading.tell('$.status', `is completed, although ${listed(open)} ${beOf(open)} not done`);
+    reading.tell(
+      '$.status',
+      `is completed, although ${listed(open)} ${beOf(open)} not done: it was taken as ${standing.outcome ?? 'running'}`,
+    );
   if (status === 'running' && open.length === 0 && document.execution_plan.length > 0)
     reading.tell('$.status', 'is running, although every node is done');
   if (status === 'paused' && position.waitsAt === null)
@@ -426,7 +441,7 @@ const tellContradictions = (run: FoundRun, reading: Reading): void => {
       `is ${status}, although the file lies in the archive: it was taken as ${String(standing.outcome)}`,
     );
   else if (isInArchive) reading.tell('$.status', `is ${status}, although the file lies in the archive`);
-  if (standing.status === 'active' && completed_at !== null)
+  if (standing.status === 'active' && status !== 'completed' && completed_at !== null)
     reading.tell('$.completed_at', `is ${completed_at}, although the run is ${status}`);
   for (const [id, node] of Object.entries(nodes)) {
     const at = pathTo('$.node_states', id);

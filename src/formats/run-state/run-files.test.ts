@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { planRunFile, planRunFiles, runFolders } from './run-files.ts';
+import { fileOf, planRunFile, planRunFiles, runFolders, type Twin } from './run-files.ts';
 
 const paths = (tree: Parameters<typeof planRunFiles>[2], names: readonly string[] = []): readonly string[] =>
   planRunFiles('s', names, tree).files.map(({ path }) => path);
@@ -102,4 +102,20 @@ test('any tree is planned the same, in whatever order it is listed', () => {
       assert.deepEqual(planRunFiles('s', [], mirrored), planRunFiles('s', [], tree));
     }),
   );
+});
+
+test('of several files of a run the one in the folder of its name counts, then one that is not archived, then the newest', () => {
+  const twin = (folder: string, minute: number, digest = folder): Twin => ({
+    path: `/p/sessions/${folder}/session-state.json`,
+    updatedAt: `2026-05-02T08:0${minute}:00Z`,
+    digest,
+  });
+  const chosen = (...twins: readonly Twin[]) => fileOf('WFR-tea', twins)?.digest;
+  assert.equal(chosen(twin('WFR-tea', 1)), 'WFR-tea');
+  assert.equal(chosen(twin('WFR-tea-backup', 2), twin('WFR-tea', 1)), 'WFR-tea');
+  assert.equal(chosen(twin('WFR-tea-backup', 2), twin('archive/WFR-tea', 1)), 'archive/WFR-tea');
+  assert.equal(chosen(twin('WFR-tea', 1), twin('archive/WFR-tea', 2)), 'WFR-tea');
+  assert.equal(chosen(twin('a', 1), twin('b', 3), twin('c', 2)), 'b');
+  assert.equal(chosen(twin('a', 1), twin('b', 2), twin('c', 2)), undefined);
+  assert.equal(chosen(twin('a', 1), twin('b', 2, 'same'), twin('c', 2, 'same')), 'same');
 });

@@ -71,6 +71,31 @@ export const planRunFiles = (
 /** The same for a single file, whatever its name. */
 export const planRunFile = (path: string): RunFilePlan => ({ files: [runFile(path, [])], ignored: [] });
 
+/** A file of a run of which there is another file. */
+export interface Twin {
+  readonly path: string;
+  readonly updatedAt: string;
+  readonly digest: string;
+}
+
+/**
+ * The file that counts among those of one run, given in the order of `planRunFiles`: the one whose folder carries the name of
+ * the run, else one that is not archived, else the newest. Copies lie beside it as older ones and name the same run.
+ * Undefined where two are as likely and not the same.
+ */
+export const fileOf = <T extends Twin>(id: string, twins: readonly T[]): T | undefined => {
+  const byLikelihood = (some: Twin, other: Twin): number =>
+    Number(isNamed(other, id)) - Number(isNamed(some, id)) ||
+    Number(isArchived(some.path)) - Number(isArchived(other.path)) ||
+    Date.parse(other.updatedAt) - Date.parse(some.updatedAt);
+  const [first, ...others] = twins.toSorted(byLikelihood);
+  return first !== undefined && others.every((other) => byLikelihood(first, other) < 0 || other.digest === first.digest)
+    ? first
+    : undefined;
+};
+
+const isNamed = ({ path }: Twin, id: string): boolean => nameOf(folderOf(path)) === id;
+
 const runFile = (path: string, snapshots: readonly string[] = []): RunFile => ({
   path,
   folder: folderOf(path),

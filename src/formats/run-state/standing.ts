@@ -1,5 +1,5 @@
 import type { Json } from '../../lib/canonical-json.ts';
-import type { RunDocument, RunStatus } from './document.ts';
+import type { NodeStatus, RunDocument, RunStatus } from './document.ts';
 import { isCheckpoint, isDone, type NodeDocument } from './nodes.ts';
 
 /** What follows from the states of nodes. The pointers of a file are compared with it, and never believed. */
@@ -115,14 +115,30 @@ export const standingOf = (run: {
   };
 };
 
-/** Whoever has put a run into the archive has ended it, whatever else it says: nobody goes on with what lies there. */
+/**
+ * Whoever has put a run into the archive has ended it, whatever else it says: nobody goes on with what lies there. What says
+ * that it is completed is so only where nothing is left of it; else it goes on, or, in the archive, was given up.
+ */
 const outcomeOf = (document: RunDocument, archived: boolean, before: Json | undefined): Standing['outcome'] => {
-  const { status } = document;
-  if (status === 'completed' || status === 'failed' || status === 'aborted') return status;
-  if (!archived) return null;
-  if (before === 'completed' || before === 'failed' || before === 'aborted') return before;
-  const spoken = statusOfNodes(document);
-  if (spoken === 'completed' || document.execution_plan.length === 0) return 'completed';
+  const said = document.status === 'archived' ? before : document.status;
+  if (said === 'failed' || said === 'aborted') return said;
+  const left = leftOf(document);
+  if (!archived) {
+    if (said !== 'completed') return null;
+    if (left.length === 0) return 'completed';
+    return left.every((status) => status === 'failed') ? 'failed' : null;
+  }
+  if (left.length === 0) return 'completed';
   const hasFailed = Object.values(document.node_states).some((node) => node.status === 'failed');
   return hasFailed ? 'failed' : 'aborted';
+};
+
+/** The statuses of the nodes that are not done; where there is no plan, of all that are known. */
+const leftOf = ({ execution_plan: plan, node_states: nodes }: RunDocument): readonly NodeStatus[] => {
+  const ids = plan.length === 0 ? Object.keys(nodes) : plan.flatMap((batch) => batch.nodes);
+  return ids.flatMap((id) => {
+    const node = nodes[id];
+    if (node === undefined) return ['pending'];
+    return isDone(node) ? [] : [node.status];
+  });
 };

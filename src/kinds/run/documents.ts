@@ -230,5 +230,6 @@ export const mirrorsOf = (state: RunState, common: Common, folder: string): read
           path: 'session-state.json',
           source: common.revision,
           render: (): string => printState(state, common, folder),
+          ...(state.origin === null ? {} : { original: state.origin.digest }),
         },
       ];

@@ -2,14 +2,13 @@ import { evolveStep, forgetDoubt, isStepEvent, recordOf, type Pool, type StepEve
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { put } from '../../lib/persistent-map.ts';
 import type { RunEvent } from './events.ts';
-import { importRun } from './import.ts';
+import { importRun, planRun } from './import.ts';
 import { outputPathOf } from './paths.ts';
 import {
   emptyWork,
   enterBatch,
   isOver,
   isRead,
-  plannedRun,
   workOf,
   type Attempt,
   type Circumstance,
@@ -34,8 +33,7 @@ const changed = (state: RunState, event: RunEvent, stored: Circumstance): RunSta
   switch (event.type) {
     case 'RunPlanned': {
       const { template_id: id, template_path: path, template_name: name, digest = null, nodes, plan, context } = event;
-      const { origin, unknown } = state;
-      return enterBatch({ ...plannedRun({ id, path, name, digest, nodes, plan, context }), origin, unknown }, 0);
+      return planRun(state, { id, path, name, digest, nodes, plan, context }, stored);
     }
     case 'RunImported':
       return importRun(event, stored);

@@ -8,11 +8,13 @@ import {
   type FoundRun,
 } from '../../formats/run-state/read-run.ts';
 import {
+  fileOf,
   planRunFile,
   planRunFiles,
   runFolders,
   type RunFile,
   type RunFilePlan,
+  type Twin,
 } from '../../formats/run-state/run-files.ts';
 import type { Template } from '../../formats/run-state/template.ts';
 import type { Unread } from '../../kernel/ports.ts';
@@ -126,9 +128,9 @@ const readFound = async (world: World, plan: RunFilePlan, ground: Ground, read: 
     if (!text.ok) return err({ problem: `It ${text.error.problem}.` });
     return ok(typeof text.value === 'string' ? text.value : text.value.text);
   };
-  const runs: RunToTake[] = [];
+  const filesById = new Map<string, ReadFile[]>();
   const ignored: JsonObject[] = [];
-  const pathById = new Map<string, string>();
+  const damagedByFolder = new Map<string, string>();
   for (const file of plan.files) {
     const path = show(file.path);
     const text = readText(file.path);
@@ -136,40 +138,71 @@ const readFound = async (world: World, plan: RunFilePlan, ground: Ground, read: 
       ? readRunFile(text.value, { path, folder: show(file.folder) }, clock)
       : ({ what: 'damaged', ...text.error } as const);
     if (found.what === 'neighbour') ignored.push({ path, is: found.is, why: found.why });
-    if (found.what === 'damaged') ignored.push({ path, ...damageOf(found) });
+    if (found.what === 'damaged') {
+      ignored.push({ path, ...damageOf(found) });
+      const [folder = '', name] = path.split('/').slice(-2);
+      if (name === 'session-state.json') damagedByFolder.set(folder, path);
+    }
     if (found.what !== 'run' || !text.ok) continue;
-    const id = found.run.document.session_id;
-    const other = pathById.get(id);
+    const { session_id: id, updated_at: updatedAt } = found.run.document;
     const illegal = sessionNameProblem(id);
     if (illegal !== undefined) ignored.push({ path, problem: illegal });
-    else if (other !== undefined)
-      ignored.push({ path, is: `another file of the run ${id}`, why: `It is taken from ${other}.` });
     else {
-      pathById.set(id, path);
-      const defined = await nodesOf(world, ground, found.run);
-      runs.push({
-        path,
-        found: found.run,
-        digest: sha256(text.value),
-        nodes: defined.nodes,
-        template: defined.template,
-        problems: [
-          ...found.run.problems,
-          ...snapshotProblems(file, found.run, (one) => readText(one), show, clock),
-          ...(await missingPaths(world, found.run)),
-          ...defined.problems,
-        ],
-        notes: defined.notes,
-        files: ground.filesIn?.(file.folder) ?? [],
-      });
+      const one = { path: file.path, file, found: found.run, updatedAt, digest: sha256(text.value) };
+      filesById.set(id, [...(filesById.get(id) ?? []), one]);
     }
+  }
+  const runs: RunToTake[] = [];
+  for (const [id, twins] of filesById) {
+    // What lies elsewhere may be an older copy, and what was done since would be done again.
+    const isInOwn = twins.some(({ path }) => path.endsWith(`/${id}/session-state.json`));
+    const damaged = isInOwn ? undefined : damagedByFolder.get(id);
+    const taken = damaged === undefined ? fileOf(id, twins) : undefined;
+    const why =
+      taken !== undefined
+        ? `It is taken from ${show(taken.path)}.`
+        : damaged === undefined
+          ? `Nobody knows which one counts, and none was taken: ${twins.map((one) => show(one.path)).join(', ')}. ${nameIt}`
+          : `It may be older than ${damaged}, which cannot be read, and was not taken. ${nameIt}`;
+    ignored.push(
+      ...twins
+        .filter((one) => one !== taken)
+        .map((one) => ({ path: show(one.path), is: `another file of the run ${id}`, why })),
+    );
+    if (taken === undefined) continue;
+    const { file, found, digest } = taken;
+    const defined = await nodesOf(world, ground, found);
+    runs.push({
+      path: show(file.path),
+      found,
+      digest,
+      nodes: defined.nodes,
+      template: defined.template,
+      problems: [
+        ...found.problems,
+        ...snapshotProblems(file, found, readText, show, clock),
+        ...(await missingPaths(world, found)),
+        ...defined.problems,
+      ],
+      notes: defined.notes,
+      files: ground.filesIn?.(file.folder) ?? [],
+    });
   }
   ignored.push(...plan.ignored.map(({ path, reason }) => ({ path: show(path), why: reason })));
   return { source: ground.source, runs, ignored };
 };
 
-const damageOf = ({ problem, line, column }: Damage): JsonObject => ({
+/** A file of a run, before it is known whether it is the one that counts. */
+interface ReadFile extends Twin {
+  readonly file: RunFile;
+  readonly found: FoundRun;
+}
+
+const nameIt = 'Name the one to take: stint import workflow-run PATH.';
+
+const damageOf = ({ problem, line, column, hint }: Damage): JsonObject => ({
   problem,
+  ...(hint === undefined ? {} : { hint }),
   ...(line === undefined || column === undefined ? {} : { line, column }),
 });
 

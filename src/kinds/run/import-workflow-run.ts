@@ -16,7 +16,7 @@ import type { decideTakeOver as decideTakeOverOf, TakenOver } from './take-over.
 export const importWorkflowRun = defineVerb({
   name: 'import workflow-run',
   summary: 'Take over runs of the workflow player.',
-  details: `Reads the session-state.json of each run, and the snapshots beside it, as far as they can be read, whatever is damaged. A run comes over with its times: running, paused, closed or archived as it was. A node that was running is in doubt here, because nobody knows whether it still does; one that had failed is ready again while the run goes on. What the nodes do is taken from the template as it is now, where that can be found and fits. What could not be taken as it was stands in problems; files of other tools, and those that nothing can be read of, in ignored.
+  details: `Reads the session-state.json of each run, and the snapshots beside it. What is missing in one, misspelt or in contradiction is concluded as far as it can be; a file that is not whole JSON (cut off, with NUL bytes, in a fence) is not taken. A run comes over with its times: running, paused, closed or archived as it was. A node that was running is in doubt here, because nobody knows whether it still does; one that had failed is ready again while the run goes on. One that says it is completed while nodes are not done goes on, and in the archive counts as given up. Of several files of one run the one in the folder of its name is taken, else the newest; where that is not known, none. What the nodes do is taken from the template as it is now, where that can be found and fits. What could not be taken as it was stands in problems; files of other tools, and those that were not taken, in ignored, with what helps.
 
 The original is never changed: its files stay what they are until something happens to the run here. Then they are kept beside ours. --dry-run shows what would be taken. Doing it again takes what is new of a run; one that has gone on here since is left alone.`,
   examples: ['stint import workflow-run --dry-run', 'stint import workflow-run ../old-checkout --json'],
@@ -65,9 +65,9 @@ The original is never changed: its files stay what they are until something happ
           ];
         }),
       ...objectsAt(answer, 'ignored').map((one) => {
-        const [is, why, problem, line] = ['is', 'why', 'problem', 'line'].map((key) => textAt(one, key));
+        const [is, why, problem, line, hint] = ['is', 'why', 'problem', 'line', 'hint'].map((key) => textAt(one, key));
         const place = line === '' ? '' : `:${line}:${textAt(one, 'column')}`;
-        return `ignored: ${textAt(one, 'path')}${place}: ${problem === '' ? [is, why].filter((text) => text !== '').join('. ') : problem}`;
+        return `ignored: ${textAt(one, 'path')}${place}: ${problem === '' ? [is, why].filter((text) => text !== '').join('. ') : [problem, hint].filter((text) => text !== '').join(' ')}`;
       }),
       ...(open.length === 0
         ? []

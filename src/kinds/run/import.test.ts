@@ -144,6 +144,49 @@ test('the same file changes nothing, another one is taken instead, and what was 
   assert.ok(!refused.ok && refused.error.code === 'conflict');
 });
 
+test('a run without a batch that gets a plan keeps what is known of its nodes', () => {
+  const states = {
+    A: work('completed', { completed_at: '2026-03-01T08:30:00Z', output_path: 'a.md' }),
+    B: work('skipped'),
+    CP: checkpoint('completed'),
+    C: work('running'),
+    D: work('failed', { error: 'no' }),
+    X: work('completed'),
+  };
+  const { after } = imported(states, { nodes: [] }, { execution_plan: [] });
+  const planned = asked(after, {
+    type: 'plan',
+    template_id: 't',
+    template_path: 't.json',
+    template_name: 'T',
+    nodes: [node('A'), node('B'), node('CP', { type: 'checkpoint', executor: null }), node('C'), node('D'), node('E')],
+    plan: [
+      { batch: 1, nodes: ['A', 'B'], parallel: true },
+      { batch: 2, nodes: ['CP'], parallel: false },
+      { batch: 3, nodes: ['C', 'D', 'E'], parallel: true },
+    ],
+    context: {},
+  });
+  assert.deepEqual(planned.types, ['RunPlanned']);
+  assert.deepEqual([readyIn(planned.after), doubtfulIn(planned.after)], [['D 2', 'E 1'], ['C']]);
+  assert.partialDeepStrictEqual(viewOfSession(planned.after).where, { current_batch: 3, done: 3, total: 6 });
+  const [mirror] = planned.after.folded.mirrors(planned.after.common);
+  const written = JSON.parse(mirror?.render({} as never) ?? '');
+  assert.deepEqual(
+    Object.entries<JsonObject>(written.node_states).map(([id, { status }]) => [id, status]),
+    [
+      ['A', 'completed'],
+      ['B', 'skipped'],
+      ['CP', 'completed'],
+      ['C', 'failed'],
+      ['D', 'pending'],
+      ['E', 'pending'],
+      ['X', 'completed'],
+    ],
+  );
+  assert.equal(written.node_states.A.output_path, 'a.md');
+});
+
 test('a template that is found later makes another run of the same file', () => {
   const first = imported({}).after;
   const withTemplate = found({}, { template_digest: 'of the template' });

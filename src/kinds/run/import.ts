@@ -34,8 +34,7 @@ export const importRun = (event: RunImported, stored: Circumstance): RunState =>
     plan: document.execution_plan,
     context: document.context,
   });
-  const planned = document.execution_plan.flatMap((batch) => batch.nodes);
-  const isPlanned = new Set(planned);
+  const isPlanned = new Set(document.execution_plan.flatMap((batch) => batch.nodes));
   state = {
     ...state,
     origin: { digest, seq: stored.seq },
@@ -46,16 +45,44 @@ export const importRun = (event: RunImported, stored: Circumstance): RunState =>
       unplanned: Object.fromEntries(Object.entries(document.node_states).filter(([id]) => !isPlanned.has(id))),
     },
   };
-  for (const id of planned) {
-    const known = document.node_states[id];
+  return enterBatch(withStates(state, document, isOver, stored), 0);
+};
+
+/** A run gets a plan. What was taken over without one keeps what is known of the nodes that are of the plan now. */
+export const planRun = (
+  before: RunState,
+  planned: Parameters<typeof plannedRun>[0],
+  stored: Circumstance,
+): RunState => {
+  const { origin, unknown } = before;
+  const isPlanned = new Set(planned.plan.flatMap((batch) => batch.nodes));
+  const unplanned = Object.fromEntries(Object.entries(unknown.unplanned).filter(([id]) => !isPlanned.has(id)));
+  const state: RunState = { ...plannedRun(planned), origin, unknown: { ...unknown, unplanned } };
+  const found = {
+    status: 'running',
+    current_node: null,
+    node_states: unknown.unplanned,
+    updated_at: stored.at,
+  } as const;
+  return enterBatch(withStates(state, found, false, stored), 0);
+};
+
+/** What of a file says how far its nodes are. */
+type FoundStates = Pick<RunDocument, 'status' | 'current_node' | 'node_states' | 'updated_at'>;
+
+/** The run with what is known of the nodes of its plan. */
+const withStates = (before: RunState, found: FoundStates, isOver: boolean, stored: Circumstance): RunState => {
+  let state = before;
+  for (const id of before.plan.flatMap((batch) => batch.nodes)) {
+    const known = Object.hasOwn(found.node_states, id) ? found.node_states[id] : undefined;
     if (known === undefined) continue;
     const isCheckpoint = nodeOf(state, id)?.type === 'checkpoint';
     if ('saved_at' in known) {
       const isPassed = known.status === 'completed' || known.status === 'skipped';
-      if (isCheckpoint && isPassed) state = withCheckpoint(state, id, known, document, stored);
+      if (isCheckpoint && isPassed) state = withCheckpoint(state, id, known, found, stored);
     } else if (!isCheckpoint) state = withWork(state, id, known, isOver);
   }
-  return enterBatch(state, 0);
+  return state;
 };
 
 const withWork = (state: RunState, id: string, known: WorkDocument, isOver: boolean): RunState => {
@@ -132,7 +159,7 @@ const withCheckpoint = (
   state: RunState,
   node: string,
   known: CheckpointDocument,
-  { status, current_node: current, updated_at: updatedAt }: RunDocument,
+  { status, current_node: current, updated_at: updatedAt }: FoundStates,
   { at, actor }: Circumstance,
 ): RunState => {
   const isPausedHere = status === 'paused' && current === node;
