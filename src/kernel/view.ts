@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
+import { oneLine } from '../lib/text.ts';
 import type { Common, Pause } from './common.ts';
 
 /** What to do next, as a closed list of kinds, a sentence, and the command. */
@@ -164,7 +165,7 @@ const nextAction = (common: Common, view: KindView, completeness: Completeness):
 
 /** Since when, by whom and why a session is paused. */
 export const pauseText = ({ at, actor, reason }: Pause): string =>
-  `since ${at} by ${actor}${reason === null ? '' : `: ${reason.replace(/\.$/, '')}`}`;
+  `since ${at} by ${actor}${reason === null ? '' : `: ${oneLine(reason).replace(/\.$/, '')}`}`;
 
 /** The command with which a closed session goes on; one in the archive is taken out of it first. */
 export const reopenCommand = ({ key, kind, name, archivedAt }: Common): string =>

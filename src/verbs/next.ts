@@ -5,7 +5,7 @@ import { flag, optionalCount, optionalText, sessionField } from '../kernel/field
 import { ttlField, wishOf } from '../kernel/lease-rules.ts';
 import { listSteps, orderHandOut } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
-import { oneLine, truncate } from '../lib/text.ts';
+import { truncate } from '../lib/text.ts';
 import { err, ok } from '../lib/result.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 
@@ -60,7 +60,7 @@ export const next = defineVerb({
         : table(steps.map(stepCells)),
       ...steps
         .filter((step) => typeof step['args'] === 'string' && step['args'] !== '')
-        .map((step) => `${textAt(step, 'id')}: ${truncate(oneLine(textAt(step, 'args')), 200)}`),
+        .map((step) => `${textAt(step, 'id')}: ${truncate(textAt(step, 'args'), 200)}`),
       ...(doubtful.length === 0 ? [] : [`in doubt: ${doubtful.join(', ')}`]),
       ...objectsAt(answer, 'abandoned').map(
         (one) => `left: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')} (${textAt(one, 'because')})`,

@@ -18,6 +18,7 @@ import type { Template } from '../../formats/run-state/template.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { nameFrom } from '../../lib/name.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
+import { oneLine } from '../../lib/text.ts';
 import type { Node, RunCommand } from './events.ts';
 import { folderOfRun } from './paths.ts';
 import { templateList } from './template-list.ts';
@@ -77,7 +78,7 @@ The session is called WFR-<slug>-<date>-<time>, unless --name says otherwise; it
 
 /** The context, and the plan line by line. */
 const planText = (answer: JsonObject): readonly string[] => [
-  ...Object.entries(contextIn(answer)).map(([name, value]) => `${name} = ${JSON.stringify(value)}`),
+  ...Object.entries(contextIn(answer)).map(([name, value]) => `${oneLine(name)} = ${JSON.stringify(value)}`),
   table(
     objectsAt(answer, 'plan').map((node, index) => [
       `${index + 1}.`,
