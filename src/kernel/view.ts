@@ -71,7 +71,8 @@ export interface Step {
   readonly name: string;
   /** What is done in it, for a person. */
   readonly label: string;
-  readonly state: 'done' | 'current' | 'pending' | 'skipped';
+  /** `failed`: it was done in vain, and is not what is done now. */
+  readonly state: 'done' | 'current' | 'pending' | 'skipped' | 'failed';
   readonly evidence: readonly Evidence[];
 }
 

@@ -180,6 +180,46 @@ test('siblings finish before a failure is settled, and the policies apply in the
   });
 });
 
+const progressIn = (run: Run): ReturnType<OpenedSession['folded']['progress']> => {
+  const { common, folded } = run.session();
+  return folded.progress(common);
+};
+const drawn = (run: Run): string =>
+  progressIn(run)
+    .steps.map(({ name, state }) => `${name} ${state}`)
+    .join(', ');
+
+test('while a batch runs it is told which of it have failed, are under way, and in doubt', () => {
+  const run = runOf([work('A', { on_fail: 'skip' }), work('B'), work('C'), work('D')], [['A', 'B', 'C'], ['D']]);
+  for (const id of ['A', 'B', 'C']) run.claim(id);
+  const missing = (): readonly string[] => viewOfSession(run.session()).missing.slice(1);
+  assert.deepEqual(missing(), ['A, B, C are under way']);
+  run.fail('A');
+  run.ask({ type: 'interrupt-step', step: 'C', attempt: 1, because: 'gone' });
+  assert.deepEqual(missing(), [
+    'B is under way',
+    'A has failed, and is settled when its siblings have ended',
+    'nobody knows what C has done',
+  ]);
+  assert.equal(drawn(run), 'A failed, B current, C pending, D pending');
+  run.fail('B');
+  assert.match(missing()[0] ?? '', /^A, B have failed, and are settled when/);
+  run.kernel((session) => decideFinish(session, { abort: true, reason: null }));
+  assert.deepEqual(missing(), ['A, B have failed', 'nobody knows what C has done']);
+});
+
+test('a run that has failed or was aborted was completed at no time, and the node that has failed is drawn as such', () => {
+  const failed = runOf([work('A'), work('B')], [['A'], ['B']]);
+  failed.claim('A');
+  failed.fail('A');
+  assert.deepEqual([failed.session().common.outcome, drawn(failed)], ['failed', 'A failed, B pending']);
+  assert.equal(progressIn(failed).cycle?.completedAt, null);
+  const completed = runOf([work('A')], [['A']]);
+  completed.claim('A');
+  completed.complete('A');
+  assert.equal(progressIn(completed).cycle?.completedAt, completed.session().common.closedAt);
+});
+
 test('a node is retried once by itself, then the run fails; reopened, it is begun anew and nothing else is', () => {
   const run = runOf([work('A'), work('B', { on_fail: 'retry' })], [['A'], ['B']]);
   run.claim('A');
