@@ -95,7 +95,8 @@ suite('a run is begun', () => {
       const { status, json } = world.run('run', 'flow', ...given, '--context', value, '--json');
       assert.equal(status, 2, value);
       assert.deepEqual(json.error.faults, [said]);
-      assert.equal(json.error.asks, undefined);
+      assert.match(json.error.message, /^The context of flow is not valid: /);
+      assert.deepEqual([json.error.asks, json.error.hint], [undefined, 'stint template show flow']);
     }
   });
 
@@ -194,7 +195,8 @@ suite('a run is begun', () => {
       ['conflict', ['SessionOpened', 'RunPlanned']],
     );
     await ana.ask('finish', { abort: true });
-    assert.equal((await ana.refused('run', { template: 'flow', name: 'flow' })).code, 'conflict');
+    const { code, hint } = await ana.refused('run', { template: 'flow', name: 'flow' });
+    assert.deepEqual([code, hint], ['conflict', 'stint begin run --name flow']);
     assert.equal((await ana.ask('status', { session: runKey })).status, 'closed', 'it is not reopened by that');
     for (const name of ['CON', '../x', 'a/b', '', '.', '__proto__'])
       assert.equal((await ana.refused('run', { template: 'flow', name })).code, 'usage', name);

@@ -10,6 +10,7 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { appendEvents, type Session } from '../../kernel/session.ts';
 import { orderResume } from '../../kernel/step-orders.ts';
 import { defineVerb, type World } from '../../kernel/verb.ts';
+import { reopenCommand } from '../../kernel/view.ts';
 import type { Batch } from '../../formats/run-state/document.ts';
 import { planBatches } from '../../formats/run-state/plan.ts';
 import { previewArgs, tokenize } from '../../formats/run-state/references.ts';
@@ -23,7 +24,7 @@ import type { Node, RunCommand } from './events.ts';
 import { folderOfRun } from './paths.ts';
 import { templateList } from './template-list.ts';
 import { nodeOfTemplate } from './template-nodes.ts';
-import { listProject, readNamedTemplate, refuseFaults, runCommand } from './templates.ts';
+import { listProject, readNamedTemplate, refuseFaults, runCommand, showCommand } from './templates.ts';
 
 export const run = defineVerb({
   name: 'run',
@@ -138,7 +139,9 @@ const orderRun = async (
       const begun = decideBegin(session, { branch, worktree });
       if (!begun.ok) return begun;
       const planned = decideCommand(after(session, begun.value, world.caller.now), command);
-      return planned.ok ? ok(new Map([[key, [...begun.value, ...planned.value]]])) : planned;
+      if (planned.ok) return ok(new Map([[key, [...begun.value, ...planned.value]]]));
+      const goOn = session.common?.status === 'closed' ? reopenCommand(session.common) : undefined;
+      return err(goOn === undefined ? planned.error : { ...planned.error, legal: [goOn], hint: goOn });
     },
     answer: (sessions) => {
       const session = sessionIn(sessions, key);
@@ -206,21 +209,25 @@ const refuseContext = (
   { missing, faults }: Extract<ReturnType<typeof bindContext>, { readonly ok: false }>['error'],
 ): Refusal => {
   const lines = [
+    ...faults,
     ...missing.map(
       ({ name, type, description }) => `${name} (${type}) is missing${description === '' ? '' : `: ${description}`}`,
     ),
-    ...faults,
   ];
+  const isIncomplete = faults.length === 0;
   return refuse(
     'usage',
-    `The context of ${named} is not complete: ${lines[0]?.replace(/\.$/, '') ?? ''}${lines.length > 1 ? ` (and ${lines.length - 1} more)` : ''}.`,
+    `The context of ${named} is not ${isIncomplete ? 'complete' : 'valid'}: ${lines[0]?.replace(/\.$/, '') ?? ''}${lines.length > 1 ? ` (and ${lines.length - 1} more)` : ''}.`,
     {
-      expected: 'a value for each that is required (--context NAME=VALUE, --context-file F)',
+      expected: isIncomplete
+        ? 'a value for each that is required (--context NAME=VALUE, --context-file F)'
+        : 'values that the template takes (--context NAME=VALUE, --context-file F)',
       faults: lines,
-      hint: runCommand(named, template),
-      ...(faults.length > 0
-        ? {}
-        : { asks: missing.map(({ name, description }) => ({ field: 'context', name, description })) }),
+      // What is wrong is not set right by giving what is there once more.
+      hint: isIncomplete ? runCommand(named, template) : showCommand(named),
+      ...(isIncomplete
+        ? { asks: missing.map(({ name, description }) => ({ field: 'context', name, description })) }
+        : {}),
     },
   );
 };
