@@ -414,6 +414,17 @@ suite('who may go on', () => {
     assert.equal((await bob.claim()).id, 'B');
   });
 
+  test('where a settlement is refused, the run stays paused and is to be resumed; a review has nothing to settle', async (context) => {
+    const { ana } = await flowIn(context, [[work('A')]]);
+    await ana.ask('pause', {});
+    const { hint, legal } = await ana.refused('resume', { done: ['A'] });
+    assert.deepEqual([hint, legal], [`stint resume --session ${runKey}`, [hint]]);
+    await ana.ask('begin', { kind: 'review', name: 'r' });
+    const refusal = await ana.refused('resume', { rerun: ['X'], session: 'review:r' });
+    assert.equal(refusal.message, 'A review hands out no steps, so that none of review:r is in doubt.');
+    assert.equal(refusal.hint, 'stint resume --session review:r');
+  });
+
   test('a node that was at work when the run was paused may end, and is not interrupted by the pause', async (context) => {
     const { world, clock, ana, bob } = await flowIn(context, [[work('A')], [checkpoint('CP', false)], [work('B')]]);
     await ana.claim();

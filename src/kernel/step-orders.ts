@@ -18,8 +18,9 @@ import { findResults, noResults, recover, resultFile, type Recovered } from './r
 import { refuse, type Refusal } from './refusal.ts';
 import { appendEvents, viewOfSession, type OpenedSession, type Session } from './session.ts';
 import { nextActionOf, surroundingsOf } from './query.ts';
-import { claimIn, keepingResult, nextIn, refuseSpeaker } from './steps.ts';
+import { goingOn, keepingResult, refuseSpeaker } from './steps.ts';
 import type { World } from './verb.ts';
+import { resumeCommand } from './view.ts';
 
 /** Orders about steps that are handed out; no other verb is started with them. */
 
@@ -158,13 +159,15 @@ export const orderResume = async (
           steps.append(unpaused.value);
           const found = recover(world, opened, steps, { ...left, takesOver });
           if ('code' in found) return err(found);
+          if (opened.folded.steps === undefined && again.length + done.length > 0) return err(refuseStepless(opened));
           const settlings = [
             ...again.map((step) => [step, 'again'] as const),
             ...done.map((step) => [step, 'done'] as const),
           ];
           for (const [step, as] of settlings) {
             const refusal = steps.take({ type: 'settle-step', step, as, reason });
-            if (refusal !== undefined) return err(refusal);
+            // Where it is refused, the pause is not ended either.
+            if (refusal !== undefined) return err(wasPaused ? { ...refusal, ...goingOn(opened.common) } : refusal);
           }
           recovered = { ...found, running: steps.session().folded.steps?.running() ?? [] };
           return ok(steps.events());
@@ -183,6 +186,13 @@ export const orderResume = async (
     ),
   });
 };
+
+const refuseStepless = ({ key, kind, common }: OpenedSession): Refusal =>
+  refuse('illegal-transition', `A ${kind.name} hands out no steps, so that none of ${key} is in doubt.`, {
+    expected: 'a session that hands out steps',
+    legal: [resumeCommand(common)],
+    hint: resumeCommand(common),
+  });
 
 /** An attempt that is left alone, with whose it is. */
 const runningToJson = (
@@ -438,8 +448,7 @@ const runningOf = (session: OpenedSession, step: string): Result<RunningStep, Re
     ? err(
         refuse('illegal-transition', `No attempt of the step ${step} runs.`, {
           expected: 'a step that was handed out',
-          legal: [nextIn(session), claimIn(nextIn(session))],
-          hint: nextIn(session),
+          ...goingOn(session.common),
         }),
       )
     : ok(running);

@@ -142,7 +142,7 @@ const nextAction = (common: Common, view: KindView, completeness: Completeness):
     return {
       kind: 'resume',
       text: `Paused ${pauseText(common.pause)}. Nothing new is begun before it is resumed.`,
-      command: `stint resume --session ${common.key}`,
+      command: resumeCommand(common),
     };
   switch (completeness) {
     case 'open_no_artifact':
@@ -167,6 +167,9 @@ const nextAction = (common: Common, view: KindView, completeness: Completeness):
 /** Since when, by whom and why a session is paused. */
 export const pauseText = ({ at, actor, reason }: Pause): string =>
   `since ${at} by ${actor}${reason === null ? '' : `: ${oneLine(reason).replace(/\.$/, '')}`}`;
+
+/** The command that ends a pause. */
+export const resumeCommand = ({ key }: Pick<Common, 'key'>): string => `stint resume --session ${key}`;
 
 /** The command with which a closed session goes on; one in the archive is taken out of it first. */
 export const reopenCommand = ({ key, kind, name, archivedAt }: Common): string =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { decideBegin, decideCommand, decideFinish } from '../../kernel/lifecycle.ts';
+import { decideArchive, decidePause } from '../../kernel/lifecycle-rules.ts';
 import type { KindCommand, ReadyStep } from '../../kernel/kind.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { StoredEvent } from '../../kernel/event.ts';
@@ -385,6 +386,29 @@ test('after the end of a run a result is kept on record and moves nothing', () =
   run.kernel((session) => decideFinish(session, { abort: true, reason: 'no longer needed' }));
   const late = run.refused({ type: 'end-step', step: 'A', outcome: 'completed', result: { output: 'x' } });
   assert.equal(late.record?.[0]?.type, 'ResultRefused');
+});
+
+test('what a refusal about a step suggests works: of a paused run to resume it, of a closed one to reopen it', () => {
+  const late = { type: 'end-step', step: 'A', attempt: 7, token: 7, outcome: 'completed', result: {} } as const;
+  const run = runOf([work('A'), work('B')], [['A'], ['B']]);
+  run.claim('A');
+  const suggested = (command: KindCommand): unknown => {
+    const { legal, hint } = run.refused(command);
+    return [legal, hint];
+  };
+  const list = 'stint next --session run:r';
+  assert.deepEqual(suggested(late), [[list, 'stint next --claim --session run:r'], list]);
+  run.kernel((session) => decidePause(session, null));
+  for (const command of [
+    late,
+    { type: 'start-step', step: 'B', attempt: 1 },
+    { type: 'settle-step', step: 'B', as: 'done', reason: 'r' },
+  ])
+    assert.deepEqual(suggested(command), [['stint resume --session run:r'], 'stint resume --session run:r']);
+  run.kernel((session) => decideFinish(session, { abort: true, reason: null }));
+  assert.deepEqual(suggested(late), [['stint begin run --name r'], 'stint begin run --name r']);
+  run.kernel((session) => decideArchive(session, 'x', false));
+  assert.equal(run.refused(late).hint, 'stint unarchive --session run:r');
 });
 
 test('what is skipped is on record with its reason, and only what is neither done nor running is', () => {
