@@ -30,7 +30,7 @@ export const objectAt = (object: JsonObject, key: string): JsonObject => {
 /** The texts of a list field, each as a part of a line. */
 export const textsAt = (object: JsonObject, key: string): readonly string[] => {
   const value = object[key];
-  return Array.isArray(value) ? value.map((one) => oneLine(textOf(one))) : [];
+  return Array.isArray(value) ? value.map(textOf).map(oneLine) : [];
 };
 
 /** Rows with their columns aligned, two blanks between them, each line behind the indent. */

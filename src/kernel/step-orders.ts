@@ -2,6 +2,7 @@ import { canonicalJson, type JsonObject } from '../lib/canonical-json.ts';
 import { withoutUndefined } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { sha256 } from '../lib/sha256.ts';
+import { nearest } from '../lib/text.ts';
 import { resolveCaller } from './address.ts';
 import { findAtWork, nobodyAtWork } from './abandoned.ts';
 import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
@@ -272,9 +273,11 @@ export const listSteps = async (
   world: World,
   row: SessionRow,
   page: { readonly limit: number; readonly after?: string | undefined },
-): Promise<JsonObject> => {
+): Promise<Result<JsonObject, Refusal>> => {
   const session = await world.store.load(row.key);
   if (session === undefined) throw new Error(`${row.key} has a row and no events`);
+  const ids = session.folded.steps?.ids() ?? [];
+  if (page.after !== undefined && !ids.includes(page.after)) return err(refuseUnknownStep(session, page.after, ids));
   const isOpen = session.common.status === 'active';
   const hasBegun = isOpen && session.common.pause === null;
   const { steps = [], total = 0 } = (hasBegun ? session.folded.steps?.ready(page) : undefined) ?? {};
@@ -284,7 +287,7 @@ export const listSteps = async (
     ...(await surroundingsOf(world, { row, view })),
     abandoned: steps.length > 0 ? 0 : abandoned.length,
   };
-  return {
+  return ok({
     session: session.key,
     session_id: session.common.name,
     steps: steps.map(stepToJson),
@@ -293,8 +296,15 @@ export const listSteps = async (
     abandoned: abandoned.slice(0, mostNamed).map(({ id, attempt, because }) => ({ id, attempt, because })),
     abandoned_total: abandoned.length,
     next_action: { ...nextActionOf({ row, view }, surroundings, world) },
-  };
+  });
 };
+
+const refuseUnknownStep = ({ key }: OpenedSession, step: string, ids: readonly string[]): Refusal =>
+  refuse('not-found', `${key} has no step ${step}.`, {
+    expected: 'a step of the session',
+    candidates: nearest(step, ids),
+    hint: `stint next --session ${key}`,
+  });
 
 const nextOf = (session: OpenedSession): JsonObject => ({ ...viewOfSession(session).next });
 

@@ -6,7 +6,7 @@ import { ttlField, wishOf } from '../kernel/lease-rules.ts';
 import { listSteps, orderHandOut } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { truncate } from '../lib/text.ts';
-import { err, ok } from '../lib/result.ts';
+import { err } from '../lib/result.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 
 /** How many steps are listed, and handed out, where nobody says so, and at most. */
@@ -41,7 +41,8 @@ export const next = defineVerb({
     orReads: async (world, { session: given, limit, after }) => {
       const row = await resolve(world, given);
       if (!row.ok) return err({ refusal: row.error });
-      return ok(await listSteps(world, row.value, { limit: limit ?? pages.listed, after }));
+      const listed = await listSteps(world, row.value, { limit: limit ?? pages.listed, after });
+      return listed.ok ? listed : err({ refusal: listed.error });
     },
     writes: async (world, { session, limit, ...input }) => {
       const row = await resolve(world, session);

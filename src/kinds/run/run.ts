@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { checkName, keyOf, resolve } from '../../kernel/address.ts';
 import { objectsAt, standingText, table, textAt } from '../../kernel/answer.ts';
 import { loadedIn, sessionIn, standingOf, type Order } from '../../kernel/dispatch.ts';
-import { flag, optionalName, optionalPairs, optionalText, pairsOf } from '../../kernel/fields.ts';
+import { flag, optionalName, optionalPairs, optionalText, pairsOf, twiceIn } from '../../kernel/fields.ts';
 import { folderOf } from '../../kernel/kind.ts';
 import { decideBegin, decideCommand } from '../../kernel/lifecycle.ts';
 import type { Guard } from '../../kernel/ports.ts';
@@ -53,9 +53,10 @@ The session is called WFR-<slug>-<date>-<time>, unless --name says otherwise; it
     const asked = [template, resume, list === true ? true : undefined].filter((one) => one !== undefined).length;
     if (asked > 1) return 'a template, --resume and --list do not go together';
     if (asked === 0) return 'the template is missing: stint run --list shows which there are';
-    return template === undefined && (context !== undefined || name !== undefined)
-      ? '--context and --name go with a template'
-      : undefined;
+    if (template === undefined && (context !== undefined || name !== undefined))
+      return '--context and --name go with a template';
+    const twice = twiceIn(context ?? []);
+    return twice === undefined ? undefined : `${JSON.stringify(twice)} is given two values`;
   },
   does: {
     isReading: ({ list }) => list === true,
