@@ -192,8 +192,8 @@ test('only what is closed is archived', (context) => {
   const expected = lines(
     `stint: ${session} is open: only what is over is archived.`,
     '  expected: a closed session',
-    `  legal: stint finish --session ${session}, stint finish --abort --session ${session}`,
-    `  try: stint finish --session ${session}`,
+    `  legal: stint finish --abort --session ${session}`,
+    `  try: stint finish --abort --session ${session}`,
   );
   assert.equal(refusedText(world, 5, 'archive', name), expected);
   assert.equal(world.refusal(4, 'archive').code, 'not-found', 'an open one is not meant where none is named');

@@ -180,10 +180,13 @@ test('a text that cannot be read whole is refused as a payload is', (context) =>
   assert.deepEqual(refusalOf('large'), [7, 'The output in large is larger than 16 MiB; nothing was stored.']);
 });
 
-test('a file of pairs is a JSON object of texts; what the line says itself comes behind it', (context) => {
+test('a file of pairs is a JSON object of texts; what the line says itself stands in its place', (context) => {
   const world = here(context);
-  world.write('context.json', '\uFEFF{"goal": "a=b\\n", "scope": "", "constructor": "c", "__proto__": "p"}');
-  const fromFile = ['goal=a=b\n', 'scope=', 'constructor=c', '__proto__=p'];
+  world.write(
+    'context.json',
+    '\uFEFF{"goal": "theirs", "aim": "a=b\\n", "scope": "", "constructor": "c", "__proto__": "p"}',
+  );
+  const fromFile = ['aim=a=b\n', 'scope=', 'constructor=c', '__proto__=p'];
   const args = ['play', 'flow', 'goal=mine', '--context-file'];
   assert.deepEqual(answerOf(world, [...args, 'context.json']).context, [...fromFile, 'goal=mine']);
   const input = '{"goal": "x", "scope": "y"}';

@@ -57,6 +57,20 @@ test('a session is paused, and everybody who looks is told since when, by whom a
   assert.deepEqual([row.status, row.paused_at, row.archived_at], ['active', since, null]);
 });
 
+test('a reason of several lines stays on the line of whoever gave it, and forges no next action', (context) => {
+  const world = reviewIn(context, 'context');
+  world.answer('pause', '--reason', 'x\nnext: stint finish --abort');
+  for (const verb of ['status', 'next', 'show', 'log', 'timeline', 'list', 'progress']) {
+    const text = say(world, verb);
+    assert.doesNotMatch(text, /^\s*next: stint finish/m, verb);
+  }
+  assert.doesNotMatch(refusedText(world, 5, 'advance', 'complete'), /^\s*next:/m);
+  assert.doesNotMatch(world.answer('status').next_action.text, /\n/);
+  world.answer('finish', '--abort', '--reason', 'y\nnext: stint begin review --fresh');
+  for (const verb of ['status', 'show', 'progress'])
+    assert.doesNotMatch(say(world, verb, session), /^\s*next: stint begin review --fresh/m, verb);
+});
+
 test('every verb that moves a paused session is refused with the command that resumes it, and changes nothing', (context) => {
   const world = pausedIn(context, 'synthesis');
   const before = dumpStore(world);

@@ -130,6 +130,18 @@ suite('what nobody works on any more is interrupted', () => {
     );
   });
 
+  test('at a revision that is past nobody is seen at work, whoever is now', async (context) => {
+    const { world, bob } = await claimed(context);
+    const revision = world.answer('status').revision;
+    const { activity, activity_since: since } = world.answer('status');
+    assert.deepEqual([activity, since], ['running', null]);
+    const then = world.answer('show', '--at', String(revision)).session;
+    assert.deepEqual([then.activity, then.activity_since, then.processes_total], ['none', null, 0]);
+    await bob.ask('process start', { kind: 'instance', name: 'now' });
+    assert.equal(world.answer('show', '--at', String(revision)).session.activity, 'none');
+    assert.equal(world.answer('show').session.processes_total, 1);
+  });
+
   test('a node that is idempotent comes back as the next attempt, and nobody is asked', async (context) => {
     const { ana, bob, step } = await expired(context, { idempotent: true });
     const answer = await bob.ask('resume');
@@ -226,6 +238,12 @@ suite('a result that was left in a file is taken', () => {
         ['skipped', error, 'B'],
       );
     }
+  });
+
+  test('one that begins with a byte order mark is taken', async (context) => {
+    const { world, bob, step } = await expired(context);
+    world.write(step.result_path, `\uFEFF${JSON.stringify({ token: step.token, exit_code: 0 })}`);
+    assert.deepEqual(idsOf((await bob.ask('resume')).adopted), ['A']);
   });
 
   test('one that is of another attempt, no JSON, or says nonsense is not taken, and that is told', async (context) => {
@@ -412,6 +430,17 @@ suite('who may go on', () => {
     );
     assert.equal((await bob.ask('resume')).was_paused, false);
     assert.equal((await bob.claim()).id, 'B');
+  });
+
+  test('where a settlement is refused, the run stays paused and is to be resumed; a review has nothing to settle', async (context) => {
+    const { ana } = await flowIn(context, [[work('A')]]);
+    await ana.ask('pause', {});
+    const { hint, legal } = await ana.refused('resume', { done: ['A'] });
+    assert.deepEqual([hint, legal], [`stint resume --session ${runKey}`, [hint]]);
+    await ana.ask('begin', { kind: 'review', name: 'r' });
+    const refusal = await ana.refused('resume', { rerun: ['X'], session: 'review:r' });
+    assert.equal(refusal.message, 'A review hands out no steps, so that none of review:r is in doubt.');
+    assert.equal(refusal.hint, 'stint resume --session review:r');
   });
 
   test('a node that was at work when the run was paused may end, and is not interrupted by the pause', async (context) => {

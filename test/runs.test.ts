@@ -92,11 +92,28 @@ suite('a run is begun', () => {
       ['scope=../..', 'The value of scope leads out of the project (..).'],
       ['deep=yes', 'The value of deep is neither true nor false.'],
     ] as const) {
-      const { status, json } = world.run('run', 'flow', ...given, '--context', value, '--json');
+      const { status, json } = world.run(
+        'run',
+        'flow',
+        'goal=tidy up',
+        ...(value.startsWith('scope=') ? [] : ['scope=src']),
+        value,
+        '--json',
+      );
       assert.equal(status, 2, value);
       assert.deepEqual(json.error.faults, [said]);
-      assert.equal(json.error.asks, undefined);
+      assert.match(json.error.message, /^The context of flow is not valid: /);
+      assert.deepEqual([json.error.asks, json.error.hint], [undefined, 'stint template show flow']);
     }
+  });
+
+  test('two values of one name contradict each other; the same one twice does not, nor a file that says otherwise', (context) => {
+    const world = projectIn(context);
+    const { message } = world.refusal(2, 'run', 'flow', ...given, 'goal=another');
+    assert.equal(message, 'run: "goal" is given two values.');
+    world.write('values.json', JSON.stringify({ goal: 'of the file', scope: 'lib' }));
+    const run = world.answer('run', 'flow', ...given, 'scope=src', '--context-file', 'values.json', '--dry-run');
+    assert.deepEqual(run.context, { goal: 'tidy up', scope: 'src', deep: 'false' });
   });
 
   test('a template with faults is refused, each with file, line and column', (context) => {
@@ -194,7 +211,8 @@ suite('a run is begun', () => {
       ['conflict', ['SessionOpened', 'RunPlanned']],
     );
     await ana.ask('finish', { abort: true });
-    assert.equal((await ana.refused('run', { template: 'flow', name: 'flow' })).code, 'conflict');
+    const { code, hint } = await ana.refused('run', { template: 'flow', name: 'flow' });
+    assert.deepEqual([code, hint], ['conflict', 'stint begin run --name flow']);
     assert.equal((await ana.ask('status', { session: runKey })).status, 'closed', 'it is not reopened by that');
     for (const name of ['CON', '../x', 'a/b', '', '.', '__proto__'])
       assert.equal((await ana.refused('run', { template: 'flow', name })).code, 'usage', name);
@@ -287,6 +305,17 @@ suite('nodes are handed out and done', () => {
       ['Z', 'not-found'],
     ] as const)
       assert.equal((await ana.refused('skip', { step, reason: 'r' })).code, code);
+  });
+
+  test('a list begins behind a step that the run has, else it is refused with what is nearly called so', async (context) => {
+    const { ana } = await flowIn(context, [[work('alpha'), work('beta')]]);
+    const { steps } = await ana.ask('next', { after: 'alpha' });
+    assert.deepEqual(
+      listOf(steps).map(({ id }) => id),
+      ['beta'],
+    );
+    const { code, candidates, hint } = await ana.refused('next', { after: 'alpa' });
+    assert.deepEqual([code, candidates, hint], ['not-found', ['alpha'], `stint next --session ${runKey}`]);
   });
 
   test('a person is told what would be legal', async (context) => {

@@ -3,8 +3,14 @@ import { isJsonObject } from '../lib/json.ts';
 import { displayWidth, oneLine, padEnd } from '../lib/text.ts';
 import { pauseText } from './view.ts';
 
-/** The text of a field; nothing where it is null or absent. */
-export const textAt = (object: JsonObject, key: string): string => textOf(object[key]);
+/**
+ * The text of a field, as a part of a line: nothing where it is null or absent. Whoever wrote it, it stays on that line, and
+ * cannot look like one of ours.
+ */
+export const textAt = (object: JsonObject, key: string): string => oneLine(textOf(object[key]));
+
+/** The text of a field as it is, with all its lines: for what is more than a part of one. */
+export const wholeTextAt = (object: JsonObject, key: string): string => textOf(object[key]);
 
 const textOf = (value: Json | undefined): string =>
   value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -21,10 +27,10 @@ export const objectAt = (object: JsonObject, key: string): JsonObject => {
   return isJsonObject(value) ? value : {};
 };
 
-/** The texts of a list field. */
+/** The texts of a list field, each as a part of a line. */
 export const textsAt = (object: JsonObject, key: string): readonly string[] => {
   const value = object[key];
-  return Array.isArray(value) ? value.map(textOf) : [];
+  return Array.isArray(value) ? value.map(textOf).map(oneLine) : [];
 };
 
 /** Rows with their columns aligned, two blanks between them, each line behind the indent. */

@@ -5,7 +5,7 @@ import type { DecidedEvent } from './event.ts';
 import { folderOf } from './kind.ts';
 import { loadKind, whenLoaded } from './kinds.ts';
 import { decideOpened } from './lifecycle.ts';
-import { decideArchive, decideUnarchive } from './lifecycle-rules.ts';
+import { closing, decideArchive, decideUnarchive } from './lifecycle-rules.ts';
 import type { SessionRow } from './ports.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { OpenedSession } from './session.ts';
@@ -88,9 +88,12 @@ export const orderMove = async (
   });
 };
 
-const refuseOpen = ({ key }: OpenedSession, mover: string): Refusal =>
-  refuse('illegal-transition', `${key} lies in the folder of ${mover} and is open: only what is over is archived.`, {
-    expected: 'a folder whose sessions are all closed',
-    legal: [`stint finish --session ${key}`, `stint finish --abort --session ${key}`],
-    hint: `stint finish --session ${key}`,
-  });
+const refuseOpen = (session: OpenedSession, mover: string): Refusal =>
+  refuse(
+    'illegal-transition',
+    `${session.key} lies in the folder of ${mover} and is open: only what is over is archived.`,
+    {
+      expected: 'a folder whose sessions are all closed',
+      ...closing(session),
+    },
+  );

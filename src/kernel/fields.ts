@@ -28,14 +28,23 @@ export const optionalPairs = (description: string) =>
     ),
   );
 
-/** The values of a list of `NAME=VALUE` by their names; of two with one name the later one. */
-export const pairsOf = (texts: readonly string[]): ReadonlyMap<string, string> =>
-  new Map(
-    texts.map((text) => {
-      const equals = text.indexOf('=');
-      return [text.slice(0, equals), text.slice(equals + 1)];
-    }),
-  );
+/** The values of a list of `NAME=VALUE` by their names; of two with one name (`twiceIn`) the later one. */
+export const pairsOf = (texts: readonly string[]): ReadonlyMap<string, string> => new Map(texts.map(splitPair));
+
+/** The first name of a list of `NAME=VALUE` that is given two values. */
+export const twiceIn = (texts: readonly string[]): string | undefined => {
+  const known = new Map<string, string>();
+  for (const [name, value] of texts.map(splitPair)) {
+    if ((known.get(name) ?? value) !== value) return name;
+    known.set(name, value);
+  }
+  return undefined;
+};
+
+const splitPair = (text: string): readonly [string, string] => {
+  const equals = text.indexOf('=');
+  return [text.slice(0, equals), text.slice(equals + 1)];
+};
 
 /** An input field that may be left out: what something is called, in a line. */
 export const optionalName = (description: string) => v.optional(requiredName(description));

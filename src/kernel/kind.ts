@@ -104,6 +104,8 @@ export interface StepPage {
 export interface StepSource<State> {
   /** Those that are ready, in the order in which they are to be done, and how many there are in all. */
   readonly ready: (state: State, page: StepPage) => { readonly steps: readonly ReadyStep[]; readonly total: number };
+  /** All of them, whatever became of them. */
+  readonly ids: (state: State) => readonly string[];
   readonly running: (state: State) => readonly RunningStep[];
   /** Those that were interrupted, and of which nobody knows what they have done. */
   readonly inDoubt: (state: State) => readonly string[];
@@ -186,6 +188,7 @@ export interface Folded {
 /** What can be handed out of a state. */
 export interface FoldedSteps {
   readonly ready: (page: StepPage) => ReturnType<StepSource<unknown>['ready']>;
+  readonly ids: () => readonly string[];
   readonly running: () => readonly RunningStep[];
   readonly inDoubt: () => readonly string[];
   readonly token: () => number;
@@ -247,6 +250,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
 
 const stepsOf = <State>(source: StepSource<State>, state: State): FoldedSteps => ({
   ready: (page) => source.ready(state, page),
+  ids: () => source.ids(state),
   running: () => source.running(state),
   inDoubt: () => source.inDoubt(state),
   token: () => source.token(state),

@@ -85,8 +85,9 @@ suite('pausing', () => {
 
 suite('the archive', () => {
   test('only what is closed is archived, with how it ended', () => {
-    assert.deepEqual(then(archived(given())), ['illegal-transition', 'stint finish --session review:a']);
-    assert.deepEqual(then(archived(given(paused))), ['illegal-transition', 'stint finish --session review:a']);
+    // What is suggested is what works: an open review whose round is not completed is not finished.
+    for (const session of [given(), given(paused)])
+      assert.deepEqual(then(archived(session)), ['illegal-transition', 'stint finish --abort --session review:a']);
     assert.deepEqual(then(archived(given(aborted))), [['SessionArchived', { outcome: 'aborted' }]]);
   });
 

@@ -2,7 +2,7 @@ import { err, ok, type Result } from '../lib/result.ts';
 import { kernelEvent, type DecidedEvent } from './event.ts';
 import { refuseClosed } from './lifecycle.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import type { OpenedSession } from './session.ts';
+import { viewOfSession, type OpenedSession } from './session.ts';
 
 /** Pausing and archiving, the same for every kind; no other verb is started with it. */
 
@@ -21,18 +21,26 @@ export const decideResume = ({ common }: OpenedSession): Decision => {
 };
 
 /** Puts a closed session away. How it ended stays what it is. `isTaken`: something lies where its folder is to go. */
-export const decideArchive = ({ common }: OpenedSession, to: string, isTaken: boolean): Decision => {
+export const decideArchive = (session: OpenedSession, to: string, isTaken: boolean): Decision => {
+  const { common } = session;
   const { key } = common;
   if (common.archivedAt !== null) return ok([]);
   if (common.status === 'active')
     return err(
       refuse('illegal-transition', `${key} is open: only what is over is archived.`, {
         expected: 'a closed session',
-        legal: [`stint finish --session ${key}`, `stint finish --abort --session ${key}`],
-        hint: `stint finish --session ${key}`,
+        ...closing(session),
       }),
     );
   return isTaken ? err(refuseTaken(key, to)) : ok([kernelEvent('SessionArchived', { outcome: common.outcome })]);
+};
+
+/** What closes an open session as it stands: it is finished only where nothing is missing and nobody has paused it. */
+export const closing = (session: OpenedSession): { readonly legal: readonly string[]; readonly hint: string } => {
+  const finish = `stint finish --session ${session.key}`;
+  const abort = `stint finish --abort --session ${session.key}`;
+  const isComplete = session.common.pause === null && viewOfSession(session).missing.length === 0;
+  return isComplete ? { legal: [finish, abort], hint: finish } : { legal: [abort], hint: abort };
 };
 
 /** Takes a session out of the archive; one that is not in it where its folder is (`isMisplaced`): somebody has moved that. */

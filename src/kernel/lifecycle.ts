@@ -5,7 +5,7 @@ import type { KindCommand } from './kind.ts';
 import { decideClose, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { isOpened, viewOfSession, type OpenedSession, type Session } from './session.ts';
-import { pauseText, reopenCommand } from './view.ts';
+import { pauseText, reopenCommand, resumeCommand } from './view.ts';
 
 type Decision = Result<readonly DecidedEvent[], Refusal>;
 
@@ -96,7 +96,9 @@ export const decideCommand = (session: Session, command: KindCommand, process?: 
   if (!session.kind.commandTypes.includes(command.type)) {
     return err(
       refuse('illegal-transition', `A ${session.kind.name} has no ${command.type}.`, {
-        legal: session.kind.commandTypes.filter((type) => type !== 'begin' && type !== 'continue'),
+        expected: 'a session of a kind that has it',
+        legal: [`stint status --session ${session.key}`],
+        hint: `stint status --session ${session.key}`,
       }),
     );
   }
@@ -124,8 +126,8 @@ export const refusePaused = (common: Common): Refusal =>
     `${common.key} is paused${common.pause === null ? '' : ` ${pauseText(common.pause)}`}.`,
     {
       expected: 'a session that is not paused',
-      legal: [`stint resume --session ${common.key}`],
-      hint: `stint resume --session ${common.key}`,
+      legal: [resumeCommand(common)],
+      hint: resumeCommand(common),
     },
   );
 

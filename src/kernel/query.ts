@@ -90,6 +90,21 @@ export interface Surroundings {
   readonly abandoned: number;
 }
 
+/** What stood beside a session at a revision that is past is not known: nothing that is seen now is taken for it. */
+const notKnown: Surroundings = {
+  processes: [],
+  renewal: undefined,
+  atWork: { working: 0, heardAt: null },
+  abandoned: 0,
+};
+
+/** Where a session stood at a revision that is past. Who works on it now says nothing about then. */
+export const pastToJson = (session: ReadSession, world: QueryWorld, folder: string): JsonObject => ({
+  ...statusToJson(session, notKnown, world, folder),
+  activity: 'none',
+  activity_since: null,
+});
+
 /** Reads them. */
 export const surroundingsOf = async (
   world: {

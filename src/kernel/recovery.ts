@@ -87,7 +87,7 @@ const filesOf = ({ artifacts, output_path: path }: JsonObject): readonly string[
 const readResult = (
   text: string,
 ): { readonly token: number; readonly outcome: LeftResult['outcome']; readonly result: JsonObject } | string => {
-  const parsed = parseJson(text);
+  const parsed = parseJson(text.replace(/^\uFEFF/, ''));
   if ('fault' in parsed) return `it ${parsed.fault}`;
   if (!isJsonObject(parsed.value)) return 'it is no object';
   const { token, exit_code: exitCode = 0, error, output, output_path, child_session, artifacts } = parsed.value;

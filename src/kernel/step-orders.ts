@@ -2,6 +2,7 @@ import { canonicalJson, type JsonObject } from '../lib/canonical-json.ts';
 import { withoutUndefined } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { sha256 } from '../lib/sha256.ts';
+import { nearest } from '../lib/text.ts';
 import { resolve, resolveCaller } from './address.ts';
 import { findAtWork, nobodyAtWork } from './abandoned.ts';
 import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
@@ -18,8 +19,9 @@ import { findResults, noResults, recover, resultFile, type Recovered } from './r
 import { refuse, type Refusal } from './refusal.ts';
 import { appendEvents, viewOfSession, type OpenedSession, type Session } from './session.ts';
 import { nextActionOf, surroundingsOf } from './query.ts';
-import { claimIn, keepingResult, nextIn, refuseSpeaker } from './steps.ts';
+import { goingOn, keepingResult, refuseSpeaker } from './steps.ts';
 import type { World } from './verb.ts';
+import { resumeCommand } from './view.ts';
 
 /** Orders about steps that are handed out; no other verb is started with them. */
 
@@ -165,13 +167,15 @@ export const orderResume = async (
           steps.append(unpaused.value);
           const found = recover(world, opened, steps, { ...left, takesOver });
           if ('code' in found) return err(found);
+          if (opened.folded.steps === undefined && again.length + done.length > 0) return err(refuseStepless(opened));
           const settlings = [
             ...again.map((step) => [step, 'again'] as const),
             ...done.map((step) => [step, 'done'] as const),
           ];
           for (const [step, as] of settlings) {
             const refusal = steps.take({ type: 'settle-step', step, as, reason });
-            if (refusal !== undefined) return err(refusal);
+            // Where it is refused, the pause is not ended either.
+            if (refusal !== undefined) return err(wasPaused ? { ...refusal, ...goingOn(opened.common) } : refusal);
           }
           recovered = { ...found, running: steps.session().folded.steps?.running() ?? [] };
           return ok(steps.events());
@@ -190,6 +194,13 @@ export const orderResume = async (
     ),
   });
 };
+
+const refuseStepless = ({ key, kind, common }: OpenedSession): Refusal =>
+  refuse('illegal-transition', `A ${kind.name} hands out no steps, so that none of ${key} is in doubt.`, {
+    expected: 'a session that hands out steps',
+    legal: [resumeCommand(common)],
+    hint: resumeCommand(common),
+  });
 
 /** An attempt that is left alone, with whose it is. */
 const runningToJson = (
@@ -297,9 +308,11 @@ export const listSteps = async (
   world: World,
   row: SessionRow,
   page: { readonly limit: number; readonly after?: string | undefined },
-): Promise<JsonObject> => {
+): Promise<Result<JsonObject, Refusal>> => {
   const session = await world.store.load(row.key);
   if (session === undefined) throw new Error(`${row.key} has a row and no events`);
+  const ids = session.folded.steps?.ids() ?? [];
+  if (page.after !== undefined && !ids.includes(page.after)) return err(refuseUnknownStep(session, page.after, ids));
   const isOpen = session.common.status === 'active';
   const hasBegun = isOpen && session.common.pause === null;
   const { steps = [], total = 0 } = (hasBegun ? session.folded.steps?.ready(page) : undefined) ?? {};
@@ -309,7 +322,7 @@ export const listSteps = async (
     ...(await surroundingsOf(world, { row, view })),
     abandoned: steps.length > 0 ? 0 : abandoned.length,
   };
-  return {
+  return ok({
     session: session.key,
     session_id: session.common.name,
     steps: steps.map(stepToJson),
@@ -318,8 +331,15 @@ export const listSteps = async (
     abandoned: abandoned.slice(0, mostNamed).map(({ id, attempt, because }) => ({ id, attempt, because })),
     abandoned_total: abandoned.length,
     next_action: { ...nextActionOf({ row, view }, surroundings, world) },
-  };
+  });
 };
+
+const refuseUnknownStep = ({ key }: OpenedSession, step: string, ids: readonly string[]): Refusal =>
+  refuse('not-found', `${key} has no step ${step}.`, {
+    expected: 'a step of the session',
+    candidates: nearest(step, ids),
+    hint: `stint next --session ${key}`,
+  });
 
 const nextOf = (session: OpenedSession): JsonObject => ({ ...viewOfSession(session).next });
 
@@ -473,8 +493,7 @@ const runningOf = (session: OpenedSession, step: string): Result<RunningStep, Re
     ? err(
         refuse('illegal-transition', `No attempt of the step ${step} runs.`, {
           expected: 'a step that was handed out',
-          legal: [nextIn(session), claimIn(nextIn(session))],
-          hint: nextIn(session),
+          ...goingOn(session.common),
         }),
       )
     : ok(running);

@@ -3,11 +3,13 @@ import type { JsonObject } from '../lib/canonical-json.ts';
 import { emptyMap, put, valueIn, type PersistentMap } from '../lib/persistent-map.ts';
 import { withoutUndefined } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import type { Common } from './common.ts';
 import { kernelEvent } from './event.ts';
 import type { RunningStep, Situation } from './kind.ts';
 import { claimFromData, type Claim } from './lease.ts';
 import { refuseClosed } from './lifecycle.ts';
 import { refuse, type Refusal } from './refusal.ts';
+import { reopenCommand, resumeCommand } from './view.ts';
 
 /**
  * Steps that are handed out: what a kind keeps of them in its state, and the rules that are the same for each. A step is
@@ -170,8 +172,10 @@ export const decideStep = (
 ): Result<readonly StepEvent[], Refusal> => {
   const facts = about(command.step);
   if (facts === undefined)
-    return err(refuse('not-found', `There is no step ${command.step}.`, { expected: 'a step', hint: nextIn(common) }));
-  const decided = decideKnown(pool, command, facts, nextIn(common));
+    return err(
+      refuse('not-found', `There is no step ${command.step}.`, { expected: 'a step', hint: goingOn(common).hint }),
+    );
+  const decided = decideKnown(pool, command, facts, goingOn(common));
   const isClosed = common !== undefined && common.status === 'closed';
   if (!isClosed || !decided.ok || decided.value.length === 0) return decided;
   const refusal = refuseClosed(common);
@@ -182,7 +186,7 @@ const decideKnown = (
   pool: Pool,
   command: StepCommand,
   facts: StepFacts,
-  hint: string,
+  ways: WaysOn,
 ): Result<readonly StepEvent[], Refusal> => {
   const { step } = command;
   const record = recordOf(pool, step);
@@ -190,14 +194,14 @@ const decideKnown = (
     case 'claim-step': {
       if (record?.state === 'running' && record.token === command.token) return ok([]);
       if (!isFree(pool, step) || !facts.isReady || command.attempt !== nextAttempt(pool, step))
-        return err(refuseStep(step, record, 'it is not to be handed out', hint));
+        return err(refuseStep(step, record, 'it is not to be handed out', ways));
       if (command.token <= pool.token) return err(refuse('lease', `The token ${command.token} is not a new one.`));
       const { type: _, ...claim } = command;
       return ok([{ type: 'StepClaimed', ...claim }]);
     }
     case 'start-step': {
       if (record?.state !== 'running' || record.attempt !== command.attempt)
-        return err(refuseStep(step, record, `attempt ${command.attempt} does not run`, hint));
+        return err(refuseStep(step, record, `attempt ${command.attempt} does not run`, ways));
       const same =
         (command.sign === undefined || JSON.stringify(command.sign) === JSON.stringify(record.claim?.['sign'])) &&
         (command.facts === undefined || JSON.stringify(command.facts) === JSON.stringify(record.facts));
@@ -213,9 +217,9 @@ const decideKnown = (
     case 'end-step': {
       const { type: _, outcome, attempt = record?.attempt, token = record?.token, ...end } = command;
       if (record === undefined || record.attempt !== attempt || record.token !== token)
-        return err(refuseResult(command, record, hint));
+        return err(refuseResult(command, record, ways));
       if (record.state === outcome && record.digest === (end.digest ?? null)) return ok([]);
-      if (record.state !== 'running') return err(refuseResult(command, record, hint));
+      if (record.state !== 'running') return err(refuseResult(command, record, ways));
       return ok([{ type: outcome === 'completed' ? 'StepCompleted' : 'StepFailed', attempt, token, ...end }]);
     }
     case 'settle-step': {
@@ -223,7 +227,7 @@ const decideKnown = (
         const isSame = command.as === 'done' && record?.state === 'completed';
         return isSame || (command.as === 'again' && record?.state === 'interrupted')
           ? ok([])
-          : err(refuseStep(step, record, 'it is not in doubt', hint, 'a step in doubt'));
+          : err(refuseStep(step, record, 'it is not in doubt', ways, 'a step in doubt'));
       }
       const { type: _, ...settled } = command;
       return ok([{ type: 'StepSettled', ...settled }]);
@@ -294,19 +298,36 @@ const refuseStep = (
   step: string,
   record: StepRecord | undefined,
   why: string,
-  hint: string,
+  ways: WaysOn,
   expected = 'a step that is ready',
 ): Refusal =>
   refuse('illegal-transition', `Nothing is done about the step ${step}: ${why} (${stateText(record)}).`, {
     expected,
-    legal: [hint, claimIn(hint)],
-    hint,
+    ...ways,
   });
+
+/** Commands that work: the first of them is the one to try. */
+interface WaysOn {
+  readonly legal: readonly string[];
+  readonly hint: string;
+}
+
+/** How a session goes on: where nothing is handed out of it, first with what has that changed. */
+export const goingOn = (common: Common | undefined): WaysOn => {
+  const list = nextIn(common);
+  const legal =
+    common?.status === 'closed'
+      ? [reopenCommand(common)]
+      : common !== undefined && common.pause !== null
+        ? [resumeCommand(common)]
+        : [list, claimIn(list)];
+  return { legal, hint: legal[0] ?? list };
+};
 
 /** Where the steps of a session are listed, and handed out. */
 export const nextIn = (session: { readonly key: string } | undefined): string =>
   session === undefined ? 'stint next' : `stint next --session ${session.key}`;
-export const claimIn = (list: string): string => list.replace('stint next', 'stint next --claim');
+const claimIn = (list: string): string => list.replace('stint next', 'stint next --claim');
 
 const stateText = (record: StepRecord | undefined): string =>
   record === undefined
@@ -317,10 +338,9 @@ const stateText = (record: StepRecord | undefined): string =>
 const refuseResult = (
   given: Extract<StepCommand, { readonly type: 'end-step' }>,
   record: StepRecord | undefined,
-  hint: string,
+  more: WaysOn,
 ): Refusal => {
   const { step, attempt, token } = given;
-  const more = { legal: [hint, claimIn(hint)], hint };
   const refusal =
     attempt === undefined && token === undefined
       ? refuse('illegal-transition', `The step ${step} is not running: ${stateText(record)}.`, {
@@ -349,13 +369,12 @@ export const keepingResult = (
 
 /** Why a caller may not speak for a running attempt: another attempt, another token, or somebody else's. */
 export const refuseSpeaker = (
-  { key }: { readonly key: string },
+  { common }: { readonly common: Common },
   { id, attempt, claim }: RunningStep,
   given: { readonly attempt: number | undefined; readonly token: number | undefined },
   isMine: (claim: Claim) => boolean,
 ): Refusal | undefined => {
-  const hint = nextIn({ key });
-  const more = { expected: 'the attempt that runs, with its token', legal: [hint, claimIn(hint)], hint };
+  const more = { expected: 'the attempt that runs, with its token', ...goingOn(common) };
   if (given.attempt !== undefined && given.attempt !== attempt)
     return refuse('lease', `Attempt ${given.attempt} of ${id} does not run; attempt ${attempt} does.`, more);
   const isRight = given.token === undefined ? isMine(claim) : given.token === claim.token;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
+import { oneLine } from '../lib/text.ts';
 import type { Common, Pause } from './common.ts';
 
 /** What to do next, as a closed list of kinds, a sentence, and the command. */
@@ -70,7 +71,8 @@ export interface Step {
   readonly name: string;
   /** What is done in it, for a person. */
   readonly label: string;
-  readonly state: 'done' | 'current' | 'pending' | 'skipped';
+  /** `failed`: it was done in vain, and is not what is done now. */
+  readonly state: 'done' | 'current' | 'pending' | 'skipped' | 'failed';
   readonly evidence: readonly Evidence[];
 }
 
@@ -140,7 +142,7 @@ const nextAction = (common: Common, view: KindView, completeness: Completeness):
     return {
       kind: 'resume',
       text: `Paused ${pauseText(common.pause)}. Nothing new is begun before it is resumed.`,
-      command: `stint resume --session ${common.key}`,
+      command: resumeCommand(common),
     };
   switch (completeness) {
     case 'open_no_artifact':
@@ -164,7 +166,10 @@ const nextAction = (common: Common, view: KindView, completeness: Completeness):
 
 /** Since when, by whom and why a session is paused. */
 export const pauseText = ({ at, actor, reason }: Pause): string =>
-  `since ${at} by ${actor}${reason === null ? '' : `: ${reason.replace(/\.$/, '')}`}`;
+  `since ${at} by ${actor}${reason === null ? '' : `: ${oneLine(reason).replace(/\.$/, '')}`}`;
+
+/** The command that ends a pause. */
+export const resumeCommand = ({ key }: Pick<Common, 'key'>): string => `stint resume --session ${key}`;
 
 /** The command with which a closed session goes on; one in the archive is taken out of it first. */
 export const reopenCommand = ({ key, kind, name, archivedAt }: Common): string =>

@@ -68,6 +68,11 @@ export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
+/** The text as one word of a command line that a shell takes apart. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /**
  * The candidates that somebody who typed `word` may have meant, closest first, at most `max`. Close is a candidate that
  * begins with the word, or that differs by few insertions, deletions, replacements or swaps of neighbours, regardless

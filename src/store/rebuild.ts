@@ -5,7 +5,6 @@ import { sessionFilter } from '../kernel/fields.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import { err, ok, type Result } from '../lib/result.ts';
-import { oneLine } from '../lib/text.ts';
 import { inspectFolder, inspectMirrors, type MirrorState } from '../mirror/settle.ts';
 import { syncMirrors } from '../mirror/sync.ts';
 
@@ -27,7 +26,7 @@ export const rebuild = defineVerb({
   text: (answer) => {
     const sessions = objectsAt(answer, 'sessions');
     if (sessions.length === 0) return 'there is nothing to rebuild';
-    const warnings = textsAt(answer, 'warnings').map((warning) => `warning: ${oneLine(warning)}`);
+    const warnings = textsAt(answer, 'warnings').map((warning) => `warning: ${warning}`);
     const rows = table(
       sessions.map((session) => {
         const files = session['files'];

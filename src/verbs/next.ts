@@ -5,8 +5,8 @@ import { flag, optionalCount, optionalText, sessionField } from '../kernel/field
 import { ttlField, wishOf } from '../kernel/lease-rules.ts';
 import { listSteps, orderHandOut } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
-import { oneLine, truncate } from '../lib/text.ts';
-import { err, ok } from '../lib/result.ts';
+import { truncate } from '../lib/text.ts';
+import { err } from '../lib/result.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 
 /** How many steps are listed, and handed out, where nobody says so, and at most. */
@@ -41,7 +41,8 @@ export const next = defineVerb({
     orReads: async (world, { session: given, limit, after }) => {
       const row = await resolve(world, given);
       if (!row.ok) return err({ refusal: row.error });
-      return ok(await listSteps(world, row.value, { limit: limit ?? pages.listed, after }));
+      const listed = await listSteps(world, row.value, { limit: limit ?? pages.listed, after });
+      return listed.ok ? listed : err({ refusal: listed.error });
     },
     writes: async (world, { session, limit, ...input }) => {
       const row = await resolve(world, session);
@@ -60,7 +61,7 @@ export const next = defineVerb({
         : table(steps.map(stepCells)),
       ...steps
         .filter((step) => typeof step['args'] === 'string' && step['args'] !== '')
-        .map((step) => `${textAt(step, 'id')}: ${truncate(oneLine(textAt(step, 'args')), 200)}`),
+        .map((step) => `${textAt(step, 'id')}: ${truncate(textAt(step, 'args'), 200)}`),
       ...(doubtful.length === 0 ? [] : [`in doubt: ${doubtful.join(', ')}`]),
       ...objectsAt(answer, 'abandoned').map(
         (one) => `left: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')} (${textAt(one, 'because')})`,

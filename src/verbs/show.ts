@@ -3,7 +3,7 @@ import { resolve } from '../kernel/address.ts';
 import { objectAt, objectsAt, table, textAt } from '../kernel/answer.ts';
 import { optionalCount, sessionField } from '../kernel/fields.ts';
 import { folderIn } from '../kernel/kinds.ts';
-import { eventToJson, sessionAt, statusToJson, surroundingsOf } from '../kernel/query.ts';
+import { eventToJson, pastToJson, sessionAt, statusToJson, surroundingsOf } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 import { status } from './status.ts';
@@ -27,11 +27,12 @@ export const show = defineVerb({
       if (!session.ok) return err({ refusal: session.error });
       const events = await world.store.events(row.value.key, { until: at ?? session.value.row.seq });
       const folder = await folderIn(world.kinds, session.value.row);
-      const around = await surroundingsOf(world, session.value);
-      const then = { ...around, renewal: at === undefined ? around.renewal : undefined };
       return ok({
         ...(at === undefined ? {} : { at }),
-        session: statusToJson(session.value, then, world, folder),
+        session:
+          at === undefined
+            ? statusToJson(session.value, await surroundingsOf(world, session.value), world, folder)
+            : pastToJson(session.value, world, folder),
         events: events.map(eventToJson),
       });
     },

@@ -184,3 +184,22 @@ test('a template that is damaged is found, so that its faults can be told', () =
   assert.equal(found('a', { [`${folder}/a.json`]: '{' }), `${folder}/a.json`);
   assert.match(found('a', { [`${folder}/a.json`]: null }), /^invalid-input: .*permission denied\.$/);
 });
+
+test('a file whose name is no slug is listed with that reason, and found by what is none', () => {
+  const contents = { [`${folder}/e v.json`]: template('wft-ev'), [`named ./${folder}/e v.json`]: template('wft-ev') };
+  const { templates, unreadable } = listTemplates(filesOf(contents));
+  assert.deepEqual(templates, []);
+  assert.deepEqual(
+    unreadable.map(({ path, problem }) => `${path} ${problem}`),
+    [`${folder}/e v.json has a name that is no slug: it is found by its template_id and its path`],
+  );
+  assert.match(found('e v', contents), /^not-found: /);
+  assert.equal(found('wft-ev', contents), `${folder}/e v.json`);
+  assert.equal(found(`./${folder}/e v.json`, contents), `./${folder}/e v.json`);
+});
+
+test('a name that is suggested in a command is one word of it', () => {
+  const one = findTemplate('tidy u', filesOf({ [`${folder}/a.json`]: template('tidy up') }));
+  assert.ok(!one.ok);
+  assert.equal(one.error.hint, "stint template show 'tidy up'");
+});

@@ -6,7 +6,7 @@ import { isJsonObject } from '../../lib/json.ts';
 import { parseJson } from '../../lib/json-text.ts';
 import { nameProblem } from '../../lib/name.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { nearest, truncate } from '../../lib/text.ts';
+import { nearest, shellWord, truncate } from '../../lib/text.ts';
 
 /**
  * Where templates are: `.workflow/templates/<slug>.json`, and wherever their index says in the project. A slug is the name
@@ -44,7 +44,8 @@ export const findTemplate = (name: string, files: WrittenFiles): Result<FoundTem
   const { templates, unreadable, remarks } = listTemplates(files);
   const isSlug = !/[\\/]/.test(name) && nameProblem(slug) === undefined;
   const bySlug = isSlug ? [...templates, ...unreadable].filter((one) => one.slug === slug) : [];
-  const matches = bySlug.length > 0 ? bySlug : templates.filter((one) => one.template_id === name);
+  const matches =
+    bySlug.length > 0 ? bySlug : [...templates, ...unreadable].filter(({ template_id: id }) => id === name);
   const indexed = matches.filter(({ isIndexed }) => isIndexed);
   const [first, ...others] = indexed.length > 0 ? indexed : matches;
   if (first === undefined) return err(refuseUnknown(name, templates, remarks));
@@ -95,7 +96,7 @@ const refuseUnknown = (name: string, templates: readonly ListedTemplate[], remar
     expected: 'the slug of a template, its template_id, or a path that is absolute or begins with a dot',
     legal: slugs.slice(0, mostNamed),
     candidates,
-    hint: first === undefined ? 'stint template list' : `stint template show ${first}`,
+    hint: first === undefined ? 'stint template list' : `stint template show ${shellWord(first)}`,
   });
 };
 
@@ -111,6 +112,8 @@ export interface ListedTemplate extends Listed {
 
 /** A file that should hold a template and does not; `problem` completes a sentence that begins with its path. */
 export interface UnreadableTemplate extends Listed {
+  /** Where all that is wrong is how its file is called. */
+  readonly template_id?: string;
   readonly problem: string;
 }
 
@@ -150,6 +153,12 @@ export const listTemplates = (files: WrittenFiles): TemplateList => {
     const summary = text.ok ? summaryOf(text.value) : text.error;
     const known = { slug: slugOf(path), path, isIndexed };
     if ('problem' in summary) unreadable.push({ ...known, problem: summary.problem });
+    else if (nameProblem(known.slug) !== undefined)
+      unreadable.push({
+        ...known,
+        template_id: summary.template_id,
+        problem: 'has a name that is no slug: it is found by its template_id and its path',
+      });
     else templates.push({ ...known, ...summary });
   }
   const byPath = (one: { readonly path: string }, other: { readonly path: string }): number =>

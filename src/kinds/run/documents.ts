@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { objectAt, textAt } from '../../kernel/answer.ts';
+import { objectAt, wholeTextAt } from '../../kernel/answer.ts';
 import { isAsImported, type Common } from '../../kernel/common.ts';
 import type { StoredEvent } from '../../kernel/event.ts';
 import { folderOf, type Mirror } from '../../kernel/kind.ts';
@@ -213,7 +213,7 @@ export const mirrorsOf = (state: RunState, common: Common, folder: string): read
         ...state.outputs.map(({ node, source }) => ({
           path: outputFile(node),
           source,
-          render: ({ data }: StoredEvent): string => textAt(objectAt(data, 'result'), 'output'),
+          render: ({ data }: StoredEvent): string => wholeTextAt(objectAt(data, 'result'), 'output'),
         })),
         ...state.checkpoints.flatMap(({ node, source }) =>
           source === null

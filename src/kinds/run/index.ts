@@ -27,6 +27,7 @@ export const kind: Kind = defineKind<RunState, RunCommand, RunEvent>({
   mirrors: mirrorsOf,
   steps: {
     ready: readyNodes,
+    ids: ({ nodes }) => nodes.map(({ id }) => id),
     running: ({ pool }) => runningIn(pool),
     inDoubt: ({ pool }) => doubtfulIn(pool),
     token: ({ pool }) => pool.token,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { decideBegin, decideCommand, decideFinish } from '../../kernel/lifecycle.ts';
+import { decideArchive, decidePause } from '../../kernel/lifecycle-rules.ts';
 import type { KindCommand, ReadyStep } from '../../kernel/kind.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { StoredEvent } from '../../kernel/event.ts';
@@ -180,6 +181,46 @@ test('siblings finish before a failure is settled, and the policies apply in the
   });
 });
 
+const progressIn = (run: Run): ReturnType<OpenedSession['folded']['progress']> => {
+  const { common, folded } = run.session();
+  return folded.progress(common);
+};
+const drawn = (run: Run): string =>
+  progressIn(run)
+    .steps.map(({ name, state }) => `${name} ${state}`)
+    .join(', ');
+
+test('while a batch runs it is told which of it have failed, are under way, and in doubt', () => {
+  const run = runOf([work('A', { on_fail: 'skip' }), work('B'), work('C'), work('D')], [['A', 'B', 'C'], ['D']]);
+  for (const id of ['A', 'B', 'C']) run.claim(id);
+  const missing = (): readonly string[] => viewOfSession(run.session()).missing.slice(1);
+  assert.deepEqual(missing(), ['A, B, C are under way']);
+  run.fail('A');
+  run.ask({ type: 'interrupt-step', step: 'C', attempt: 1, because: 'gone' });
+  assert.deepEqual(missing(), [
+    'B is under way',
+    'A has failed, and is settled when its siblings have ended',
+    'nobody knows what C has done',
+  ]);
+  assert.equal(drawn(run), 'A failed, B current, C pending, D pending');
+  run.fail('B');
+  assert.match(missing()[0] ?? '', /^A, B have failed, and are settled when/);
+  run.kernel((session) => decideFinish(session, { abort: true, reason: null }));
+  assert.deepEqual(missing(), ['A, B have failed', 'nobody knows what C has done']);
+});
+
+test('a run that has failed or was aborted was completed at no time, and the node that has failed is drawn as such', () => {
+  const failed = runOf([work('A'), work('B')], [['A'], ['B']]);
+  failed.claim('A');
+  failed.fail('A');
+  assert.deepEqual([failed.session().common.outcome, drawn(failed)], ['failed', 'A failed, B pending']);
+  assert.equal(progressIn(failed).cycle?.completedAt, null);
+  const completed = runOf([work('A')], [['A']]);
+  completed.claim('A');
+  completed.complete('A');
+  assert.equal(progressIn(completed).cycle?.completedAt, completed.session().common.closedAt);
+});
+
 test('a node is retried once by itself, then the run fails; reopened, it is begun anew and nothing else is', () => {
   const run = runOf([work('A'), work('B', { on_fail: 'retry' })], [['A'], ['B']]);
   run.claim('A');
@@ -345,6 +386,29 @@ test('after the end of a run a result is kept on record and moves nothing', () =
   run.kernel((session) => decideFinish(session, { abort: true, reason: 'no longer needed' }));
   const late = run.refused({ type: 'end-step', step: 'A', outcome: 'completed', result: { output: 'x' } });
   assert.equal(late.record?.[0]?.type, 'ResultRefused');
+});
+
+test('what a refusal about a step suggests works: of a paused run to resume it, of a closed one to reopen it', () => {
+  const late = { type: 'end-step', step: 'A', attempt: 7, token: 7, outcome: 'completed', result: {} } as const;
+  const run = runOf([work('A'), work('B')], [['A'], ['B']]);
+  run.claim('A');
+  const suggested = (command: KindCommand): unknown => {
+    const { legal, hint } = run.refused(command);
+    return [legal, hint];
+  };
+  const list = 'stint next --session run:r';
+  assert.deepEqual(suggested(late), [[list, 'stint next --claim --session run:r'], list]);
+  run.kernel((session) => decidePause(session, null));
+  for (const command of [
+    late,
+    { type: 'start-step', step: 'B', attempt: 1 },
+    { type: 'settle-step', step: 'B', as: 'done', reason: 'r' },
+  ])
+    assert.deepEqual(suggested(command), [['stint resume --session run:r'], 'stint resume --session run:r']);
+  run.kernel((session) => decideFinish(session, { abort: true, reason: null }));
+  assert.deepEqual(suggested(late), [['stint begin run --name r'], 'stint begin run --name r']);
+  run.kernel((session) => decideArchive(session, 'x', false));
+  assert.equal(run.refused(late).hint, 'stint unarchive --session run:r');
 });
 
 test('what is skipped is on record with its reason, and only what is neither done nor running is', () => {

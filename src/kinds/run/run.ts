@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { checkName, keyOf, resolve } from '../../kernel/address.ts';
 import { objectsAt, standingText, table, textAt } from '../../kernel/answer.ts';
 import { loadedIn, sessionIn, standingOf, type Order } from '../../kernel/dispatch.ts';
-import { flag, optionalName, optionalPairs, optionalText, pairsOf } from '../../kernel/fields.ts';
+import { flag, optionalName, optionalPairs, optionalText, pairsOf, twiceIn } from '../../kernel/fields.ts';
 import { folderOf } from '../../kernel/kind.ts';
 import { decideBegin, decideCommand } from '../../kernel/lifecycle.ts';
 import type { Guard } from '../../kernel/ports.ts';
@@ -10,6 +10,7 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { appendEvents, type Session } from '../../kernel/session.ts';
 import { orderResume } from '../../kernel/step-orders.ts';
 import { defineVerb, type World } from '../../kernel/verb.ts';
+import { reopenCommand } from '../../kernel/view.ts';
 import type { Batch } from '../../formats/run-state/document.ts';
 import { planBatches } from '../../formats/run-state/plan.ts';
 import { previewArgs, tokenize } from '../../formats/run-state/references.ts';
@@ -18,11 +19,12 @@ import type { Template } from '../../formats/run-state/template.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { nameFrom } from '../../lib/name.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
+import { oneLine } from '../../lib/text.ts';
 import type { Node, RunCommand } from './events.ts';
 import { folderOfRun } from './paths.ts';
 import { templateList } from './template-list.ts';
 import { nodeOfTemplate } from './template-nodes.ts';
-import { listProject, readNamedTemplate, refuseFaults, runCommand } from './templates.ts';
+import { listProject, readNamedTemplate, refuseFaults, runCommand, showCommand } from './templates.ts';
 
 export const run = defineVerb({
   name: 'run',
@@ -51,9 +53,10 @@ The session is called WFR-<slug>-<date>-<time>, unless --name says otherwise; it
     const asked = [template, resume, list === true ? true : undefined].filter((one) => one !== undefined).length;
     if (asked > 1) return 'a template, --resume and --list do not go together';
     if (asked === 0) return 'the template is missing: stint run --list shows which there are';
-    return template === undefined && (context !== undefined || name !== undefined)
-      ? '--context and --name go with a template'
-      : undefined;
+    if (template === undefined && (context !== undefined || name !== undefined))
+      return '--context and --name go with a template';
+    const twice = twiceIn(context ?? []);
+    return twice === undefined ? undefined : `${JSON.stringify(twice)} is given two values`;
   },
   does: {
     isReading: ({ list }) => list === true,
@@ -77,7 +80,7 @@ The session is called WFR-<slug>-<date>-<time>, unless --name says otherwise; it
 
 /** The context, and the plan line by line. */
 const planText = (answer: JsonObject): readonly string[] => [
-  ...Object.entries(contextIn(answer)).map(([name, value]) => `${name} = ${JSON.stringify(value)}`),
+  ...Object.entries(contextIn(answer)).map(([name, value]) => `${oneLine(name)} = ${JSON.stringify(value)}`),
   table(
     objectsAt(answer, 'plan').map((node, index) => [
       `${index + 1}.`,
@@ -137,7 +140,9 @@ const orderRun = async (
       const begun = decideBegin(session, { branch, worktree });
       if (!begun.ok) return begun;
       const planned = decideCommand(after(session, begun.value, world.caller.now), command);
-      return planned.ok ? ok(new Map([[key, [...begun.value, ...planned.value]]])) : planned;
+      if (planned.ok) return ok(new Map([[key, [...begun.value, ...planned.value]]]));
+      const goOn = session.common?.status === 'closed' ? reopenCommand(session.common) : undefined;
+      return err(goOn === undefined ? planned.error : { ...planned.error, legal: [goOn], hint: goOn });
     },
     answer: (sessions) => {
       const session = sessionIn(sessions, key);
@@ -205,21 +210,25 @@ const refuseContext = (
   { missing, faults }: Extract<ReturnType<typeof bindContext>, { readonly ok: false }>['error'],
 ): Refusal => {
   const lines = [
+    ...faults,
     ...missing.map(
       ({ name, type, description }) => `${name} (${type}) is missing${description === '' ? '' : `: ${description}`}`,
     ),
-    ...faults,
   ];
+  const isIncomplete = faults.length === 0;
   return refuse(
     'usage',
-    `The context of ${named} is not complete: ${lines[0]?.replace(/\.$/, '') ?? ''}${lines.length > 1 ? ` (and ${lines.length - 1} more)` : ''}.`,
+    `The context of ${named} is not ${isIncomplete ? 'complete' : 'valid'}: ${lines[0]?.replace(/\.$/, '') ?? ''}${lines.length > 1 ? ` (and ${lines.length - 1} more)` : ''}.`,
     {
-      expected: 'a value for each that is required (--context NAME=VALUE, --context-file F)',
+      expected: isIncomplete
+        ? 'a value for each that is required (--context NAME=VALUE, --context-file F)'
+        : 'values that the template takes (--context NAME=VALUE, --context-file F)',
       faults: lines,
-      hint: runCommand(named, template),
-      ...(faults.length > 0
-        ? {}
-        : { asks: missing.map(({ name, description }) => ({ field: 'context', name, description })) }),
+      // What is wrong is not set right by giving what is there once more.
+      hint: isIncomplete ? runCommand(named, template) : showCommand(named),
+      ...(isIncomplete
+        ? { asks: missing.map(({ name, description }) => ({ field: 'context', name, description })) }
+        : {}),
     },
   );
 };

@@ -5,7 +5,6 @@ import { requiredText } from '../../kernel/fields.ts';
 import { defineVerb } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok } from '../../lib/result.ts';
-import { oneLine } from '../../lib/text.ts';
 import { countText, readNamedTemplate, refuseFaults, runCommand, sizeOf } from './templates.ts';
 
 export const templateShow = defineVerb({
@@ -81,7 +80,7 @@ A template with faults is refused (7): template validate names them all.`,
       ]),
     );
     return [
-      `${textAt(answer, 'template')}: ${oneLine(textAt(answer, 'name'))}`,
+      `${textAt(answer, 'template')}: ${textAt(answer, 'name')}`,
       fieldLines([
         ['description', textAt(answer, 'description')],
         ['template_id', textAt(answer, 'template_id')],

@@ -3,7 +3,6 @@ import { objectsAt, textAt, textsAt } from '../../kernel/answer.ts';
 import { requiredText } from '../../kernel/fields.ts';
 import { defineVerb } from '../../kernel/verb.ts';
 import { err, ok } from '../../lib/result.ts';
-import { oneLine } from '../../lib/text.ts';
 import { countText, readNamedTemplate, refuseFaults, runCommand, sizeOf } from './templates.ts';
 
 export const templateValidate = defineVerb({
@@ -49,7 +48,7 @@ A template is named by its slug, its template_id, or a path that is absolute or 
     },
   },
   text: (answer) => {
-    const path = oneLine(textAt(answer, 'path'));
+    const path = textAt(answer, 'path');
     const faults = objectsAt(answer, 'faults');
     const warnings = textsAt(answer, 'warnings').map((warning) => `warning: ${warning}`);
     if (answer['valid'] !== true)

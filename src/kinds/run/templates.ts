@@ -4,6 +4,7 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { WrittenFiles } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { ok, type Result } from '../../lib/result.ts';
+import { shellWord } from '../../lib/text.ts';
 
 /** What the verbs about templates share. Templates are read by what is loaded with the first of them. */
 
@@ -60,10 +61,10 @@ export const runCommand = (name: string, { contextSchema }: Template): string =>
     ),
   ].join(' ');
 
-const commandOf = (verb: string, name: string): string => `stint ${verb} ${shellWord(name)}`;
+/** The command that tells what a template takes. */
+export const showCommand = (name: string): string => commandOf('template show', name);
 
-const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+const commandOf = (verb: string, name: string): string => `stint ${verb} ${shellWord(name)}`;
 
 /** The templates of a project, as they are listed. */
 export const listProject = async (files: WrittenFiles): Promise<JsonObject> => {

@@ -25,7 +25,6 @@ export const viewOfRun = (state: RunState, common: Common): KindView => {
   const done = doneIn(state);
   const left = leftIn(state, remainingLimit);
   const waiting = awaited(state);
-  const doubtful = state.pool.doubtful.length;
   return {
     position:
       plan.length === 0
@@ -44,12 +43,36 @@ export const viewOfRun = (state: RunState, common: Common): KindView => {
           : [
               `${total - done} of ${total} nodes are not done (${left.map(({ id }) => id).join(', ')}${total - done > left.length ? ', ...' : ''})`,
               ...(waiting === undefined ? [] : [`${waiting.node} waits for a decision`]),
-              ...(doubtful === 0 ? [] : [`of ${doubtful} of them nobody knows what they have done`]),
+              ...underWay(state, common),
             ],
     next: nextOf(state, common),
     evidence: [],
   };
 };
+
+/** What became of nodes that were handed out and are not done, with their names. What runs on after a close is over with it. */
+const underWay = ({ pool, failed }: RunState, { status }: Common): readonly string[] => {
+  const isOpen = status === 'active';
+  const settled = isOpen
+    ? failed.length === 1
+      ? ', and is settled when its siblings have ended'
+      : ', and are settled when their siblings have ended'
+    : '';
+  return [
+    ...(isOpen && pool.running.length > 0 ? [`${named(pool.running)} ${isAre(pool.running)} under way`] : []),
+    ...(failed.length > 0 ? [`${named(failed)} ${hasHave(failed)} failed${settled}`] : []),
+    ...(pool.doubtful.length > 0 ? [`nobody knows what ${named(pool.doubtful)} ${hasHave(pool.doubtful)} done`] : []),
+  ];
+};
+
+/** Most nodes that a line names. */
+const mostNamed = 5;
+
+const named = (ids: readonly string[]): string =>
+  `${ids.slice(0, mostNamed).join(', ')}${ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : ''}`;
+
+const isAre = ({ length }: readonly string[]): string => (length === 1 ? 'is' : 'are');
+const hasHave = ({ length }: readonly string[]): string => (length === 1 ? 'has' : 'have');
 
 const doneIn = ({ counts }: RunState): number => counts.completed + counts.skipped + counts.checkpoints;
 
@@ -163,25 +186,46 @@ const nextOf = (state: RunState, { key, name }: Common): NextAction => {
 /** How far a run is: its nodes in the order of the plan, those around the current one where there are many. */
 export const progressOfRun = (state: RunState, common: Common): Progress => {
   const all = state.plan.flatMap(({ nodes }) => nodes);
-  const current = currentNode(state);
+  const current = nodeAtWork(state, common);
+  const at = current ?? currentNode(state);
   const from = Math.max(
     0,
-    Math.min((current === null ? all.length : all.indexOf(current)) - 10, all.length - progressLimits.steps),
+    Math.min((at === null ? all.length : all.indexOf(at)) - 10, all.length - progressLimits.steps),
   );
   const steps = all.slice(from, from + progressLimits.steps).flatMap((id): readonly Step[] => {
     const node = nodeOf(state, id);
     if (node === undefined) return [];
     const isSkipped = node.type !== 'checkpoint' && workOf(state, id).status === 'skipped';
-    const progress = isSkipped ? 'skipped' : isDone(state, node) ? 'done' : id === current ? 'current' : 'pending';
+    const progress = isSkipped
+      ? 'skipped'
+      : isDone(state, node)
+        ? 'done'
+        : id === current
+          ? 'current'
+          : state.failed.includes(id)
+            ? 'failed'
+            : 'pending';
     return [{ name: id, label: node.name === '' ? id : node.name, state: progress, evidence: [] }];
   });
   return {
     steps,
     done: doneIn(state),
     total: state.nodes.length,
-    cycle: state.template === null ? null : { label: 'run', startedAt: common.startedAt, completedAt: common.closedAt },
+    cycle:
+      state.template === null
+        ? null
+        : {
+            label: 'run',
+            startedAt: common.startedAt,
+            completedAt: common.outcome === 'completed' ? common.closedAt : null,
+          },
     earlier: [],
     summary: {},
     results: [],
   };
 };
+
+/** The node that is being done: the first one of the batch that is neither done nor has failed. */
+const nodeAtWork = (state: RunState, { status }: Common): string | null =>
+  currentNodes(state).find((node) => !isDone(state, node) && !state.failed.includes(node.id))?.id ??
+  (status === 'active' ? currentNode(state) : null);

@@ -54,7 +54,9 @@ export const askAll = async (
       if (answer === undefined) return undefined;
     }
     const given = answered[field];
-    answered[field] = [...(Array.isArray(given) ? given : []), `${name}=${answer}`];
+    // What was asked for stands in the place of nothing, where that was given.
+    const others = Array.isArray(given) ? given.filter((pair) => !String(pair).startsWith(`${name}=`)) : [];
+    answered[field] = [...others, `${name}=${answer}`];
   }
   return answered;
 };

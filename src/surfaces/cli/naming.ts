@@ -1,15 +1,14 @@
 import type { VerbRefusal } from '../../kernel/verb.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
+import { shellWord } from '../../lib/text.ts';
 
 /**
  * A command that is suggested, naming the store that the command line named: without it the command would speak of
  * another one. Only where we suggest: what somebody wrote stays what it is.
  */
-const namingStore = (text: string, store: string): string => {
-  const quoted = /^[\w@%+=:,./-]+$/.test(store) ? store : `'${store.replaceAll("'", `'\\''`)}'`;
-  return /^stint (?!.*--help)[a-z-]+(?: |$)/.test(text) ? `${text} --store ${quoted}` : text;
-};
+const namingStore = (text: string, store: string): string =>
+  /^stint (?!.*--help)[a-z-]+(?: |$)/.test(text) ? `${text} --store ${shellWord(store)}` : text;
 
 /** An answer whose commands name the store. */
 export const answerNaming = (answer: JsonObject, store: string): JsonObject => {

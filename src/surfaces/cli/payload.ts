@@ -47,8 +47,13 @@ export const readElsewhere = async (
       );
     }
     const said = read[field];
-    const pairs = values.map(([name, value]) => `${name}=${typeof value === 'string' ? value : ''}`);
-    read[field] = [...pairs, ...(Array.isArray(said) ? said : [])];
+    const own = Array.isArray(said) ? said : [];
+    // What the command line says comes before what the file says of the same name.
+    const names = new Set(own.map((pair) => String(pair).split('=', 1)[0]));
+    const pairs = values
+      .filter(([name]) => !names.has(name))
+      .map(([name, value]) => `${name}=${typeof value === 'string' ? value : ''}`);
+    read[field] = [...pairs, ...own];
   }
   return ok(read);
 };

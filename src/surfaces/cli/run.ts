@@ -1,11 +1,11 @@
-import { objectsAt, textAt } from '../../kernel/answer.ts';
+import { objectsAt, textAt, wholeTextAt } from '../../kernel/answer.ts';
 import type { Kind } from '../../kernel/kind.ts';
 import type { LazyKind } from '../../kernel/kinds.ts';
 import { otherExits, refuse, type Ask, type Refusal } from '../../kernel/refusal.ts';
 import type { PreparedCall, Verb, VerbRefusal } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { stripControls } from '../../lib/text.ts';
+import { oneLine, stripControls } from '../../lib/text.ts';
 import type { MountTable } from '../../store/sqlite/file-system.ts';
 import type { Terminal } from '../tui/terminal.ts';
 import {
@@ -114,17 +114,17 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
       }
       if (!outcome.ok) return refused(outcome.error, line.flags.json, line.verb);
       const { answer, warnings } = outcome.value;
-      for (const warning of warnings) print(2, `stint: warning: ${stripControls(warning)}\n`);
+      for (const warning of warnings) print(2, `stint: warning: ${oneLine(stripControls(warning))}\n`);
       if (line.flags.json)
         printJson({ ...answer, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }, undefined);
       else if (screen !== undefined)
         print(1, `${screen.frame(answer, { columns: terminal?.columns() ?? Number.POSITIVE_INFINITY, colour })}\n`);
       else if (!line.flags.quiet) {
-        const text = line.prints === undefined ? line.verb.text(answer) : textAt(answer, line.prints);
+        const text = line.prints === undefined ? line.verb.text(answer) : wholeTextAt(answer, line.prints);
         const remarks = remarksOn(answer);
         const isValue = line.verb.printsValue || line.prints !== undefined;
         printText([text, ...(isValue ? [] : remarks)].join('\n'), surroundings.colour);
-        for (const remark of isValue ? remarks : []) print(2, `stint: ${stripControls(remark)}\n`);
+        for (const remark of isValue ? remarks : []) print(2, `stint: ${oneLine(stripControls(remark))}\n`);
       }
       return 0;
     }
@@ -307,7 +307,7 @@ const remarksOn = (answer: JsonObject): readonly string[] => {
             .join(', ')}`,
         ]
       : []),
-    ...(Array.isArray(notes) ? notes.map((note) => `note: ${String(note)}`) : []),
+    ...(Array.isArray(notes) ? notes.map((note) => `note: ${oneLine(String(note))}`) : []),
     ...(dryRun === true ? ['dry run: nothing was changed'] : []),
     ...(replayed === true ? ['this request was carried out before: this is what was answered then'] : []),
   ];

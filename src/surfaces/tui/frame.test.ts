@@ -85,6 +85,12 @@ next: stint advance three --session task:a`,
   );
 });
 
+test('a step that has failed is told from one that is still to come', () => {
+  const failed = { ...session, steps: [step('one', 'failed'), step('two', 'current'), step('three', 'pending')] };
+  const frame = renderFrame(answer(failed), plain);
+  assert.match(frame, /^\[!\] one {4}Do what one says \(failed\)\n\[>\] two .*\n\[ \] three/m);
+});
+
 test('on a narrow terminal the bar shrinks, lines go on below, and a command may still be copied', () => {
   assert.equal(
     renderFrame(answer(session), { ...plain, columns: 30 }),
@@ -239,7 +245,7 @@ const anySession = fc.record(
       fc.record({
         name: texts,
         label: texts,
-        state: fc.constantFrom('done', 'current', 'pending', 'skipped', 'unheard of'),
+        state: fc.constantFrom('done', 'current', 'pending', 'skipped', 'failed', 'unheard of'),
         evidence: fc.array(
           fc.record(
             {

@@ -17,7 +17,13 @@ interface Line {
  * States are told by letters and signs that every terminal, font and encoding has, that are one column wide everywhere
  * and that a screen reader reads; colour only adds to them.
  */
-const glyphs: Readonly<Record<string, string>> = { done: '[x]', current: '[>]', pending: '[ ]', skipped: '[-]' };
+const glyphs: Readonly<Record<string, string>> = {
+  done: '[x]',
+  current: '[>]',
+  pending: '[ ]',
+  skipped: '[-]',
+  failed: '[!]',
+};
 
 const styles = {
   bold: ['\u001b[1m', '\u001b[22m'],
@@ -25,6 +31,8 @@ const styles = {
   green: ['\u001b[32m', '\u001b[39m'],
   yellow: ['\u001b[33m', '\u001b[39m'],
 } as const;
+
+const stepStyles: Readonly<Record<string, keyof typeof styles>> = { done: 'green', current: 'bold', failed: 'yellow' };
 
 /** Most of a line that is shown at all, in UTF-16 code units. */
 const longest = 4000;
@@ -192,11 +200,11 @@ const currentText = (session: JsonObject): string => {
 const stepLines = (step: JsonObject, nameWidth: number, folder: string): readonly Line[] => {
   const state = textAt(step, 'state');
   const name = padEnd(clean(textAt(step, 'name')), nameWidth);
-  const isSkipped = state === 'skipped';
+  const remark = state === 'skipped' || state === 'failed' ? ` (${state})` : '';
   return [
     {
-      text: `${glyphs[state] ?? '[?]'} ${name}  ${textAt(step, 'label')}${isSkipped ? ' (skipped)' : ''}`,
-      ...(state === 'done' ? { style: 'green' } : state === 'current' ? { style: 'bold' } : { style: 'dim' }),
+      text: `${glyphs[state] ?? '[?]'} ${name}  ${textAt(step, 'label')}${remark}`,
+      style: stepStyles[state] ?? 'dim',
     },
     ...objectsAt(step, 'evidence').flatMap((one) => evidenceLines(one, state === 'pending', folder)),
   ];

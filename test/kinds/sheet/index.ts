@@ -95,6 +95,7 @@ export const defineSheet = (columns: number): Kind => {
           total: free.length,
         };
       },
+      ids: () => ids,
       running: runningIn,
       inDoubt: doubtfulIn,
       token: ({ token }) => token,
