@@ -271,7 +271,7 @@ test('a folder that was moved by hand is understood: nothing is made in its plac
   const before = treeOf(world, away);
   const told = world.run('finish');
   assert.equal(told.status, 0);
-  assert.match(told.stderr, new RegExp(`warning: .*it lies in ${away}, not in ${home}`));
+  assert.match(told.stderr, new RegExp(`warning: the folder of .* lies in ${away}, not in ${home}: stint doctor`));
   assertLies(world, away);
   assert.deepEqual(listOf(world.run('doctor', '--json').json.findings), [
     {
@@ -286,7 +286,10 @@ test('a folder that was moved by hand is understood: nothing is made in its plac
   assertLies(world, away);
 
   renameSync(world.path(away), world.path(home));
-  assert.match(world.run('note', 'x', '--session', name).stderr, new RegExp(`it lies in ${home}, not in ${away}`));
+  assert.match(
+    world.run('note', 'x', '--session', name).stderr,
+    new RegExp(`lies in ${home}, not in ${away}: stint doctor`),
+  );
   assertLies(world, home);
   assert.equal(listOf(world.run('doctor', '--json').json.findings)[0].fix, `stint unarchive --session ${session}`);
   assert.equal(world.answer('unarchive').folder, home);

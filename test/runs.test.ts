@@ -503,21 +503,18 @@ suite('a background task says by its id alone what it has done', () => {
     assert.equal((await stepEvents(ana)).at(-1), 'ResultRefused A 1 Attempt 1 of A does not run; attempt 2 does.');
   });
 
-  test('among several runs the one is found that it works on; where two claim it, it is ambiguous, and named', async (context) => {
+  test('among several runs the one is found that it works on, and no other one can claim it meanwhile', async (context) => {
     const { world, ana } = await flowIn(context, [[work('A')], [work('B')]]);
     await ana.ask('run', { template: 'flow', name: 'other' });
     for (const session of ['flow', 'other']) await ana.ask('next', { claim: true, session });
     await ana.ask('start', { step: 'A', session: 'flow', cli_task_id: 'gem-1' });
-    await ana.ask('start', { step: 'A', session: 'other', cli_task_id: 'gem-1' });
-    const refusal = await ana.refused('complete', { cli_task_id: 'gem-1', exit_code: 0 });
-    assert.deepEqual([refusal.code, sorted(listOf(refusal.candidates))], ['ambiguous', ['run:flow', 'run:other']]);
+    const refusal = await ana.refused('start', { step: 'A', session: 'other', cli_task_id: 'gem-1' });
+    assert.equal(refusal.code, 'conflict');
     assert.equal(stateOf(world).node_states.A.status, 'running');
-    assert.equal(
-      (await ana.ask('complete', { cli_task_id: 'gem-1', exit_code: 0, session: 'other' })).session,
-      'run:other',
-    );
+    assert.equal((await ana.ask('complete', { cli_task_id: 'gem-1', exit_code: 0 })).session, 'run:flow');
+    await ana.ask('start', { step: 'A', session: 'other', cli_task_id: 'gem-1' });
     const found = await ana.ask('complete', { cli_task_id: 'gem-1', exit_code: 0 });
-    assert.equal(found.session, 'run:flow', 'the one that still runs');
+    assert.equal(found.session, 'run:other', 'the one that still runs');
   });
 });
 
