@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { isLifecycle, type StoredEvent } from './event.ts';
+import { foldJournal, type Journal } from './journal.ts';
 import { foldLease, type LeaseState } from './lease.ts';
 
 /** How a session was closed. */
@@ -37,7 +38,11 @@ export interface Common extends LeaseState {
   readonly revision: number;
   /** When that was. */
   readonly movedAt: string;
-  /** How many remarks its journal holds. */
+  /** What it is to come to, where somebody said so. */
+  readonly goal: string | null;
+  /** What was written down beside the work; undefined before anything was. */
+  readonly journal?: Journal;
+  /** How many entries its journal holds. */
   readonly notes: number;
   /** When whoever worked on it was lost, a process or another system; null since it moved or another process started. */
   readonly interruptedAt: string | null;
@@ -91,6 +96,7 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
       folderSeq: 0,
       revision: 0,
       movedAt: event.at,
+      goal: textOf(event.data, 'goal'),
       notes: 0,
       interruptedAt: null,
       flaw: null,
@@ -129,7 +135,10 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
     case 'SessionUnarchived':
       return { ...moved, archivedAt: null, folderSeq: event.seq };
     case 'Noted':
-      return { ...moved, notes: moved.notes + 1 };
+      return { ...moved, notes: moved.notes + 1, journal: foldJournal(moved.journal, event) };
+    case 'BlockerRaised':
+    case 'BlockerCleared':
+      return { ...moved, journal: foldJournal(moved.journal, event) };
     case 'ProcessStarted':
       return { ...moved, interruptedAt: null };
     case 'ProcessEnded':

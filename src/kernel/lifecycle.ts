@@ -136,7 +136,7 @@ export const decideNote = (session: Session, text: string): Decision => {
   if (!isOpened(session)) return err(refuseAbsent(session.key));
   const unreadable = refuseUnreadable(session);
   if (unreadable !== undefined) return err(unreadable);
-  return ok([kernelEvent('Noted', { text })]);
+  return ok([{ ...kernelEvent('Noted', { text }), v: 1 }]);
 };
 
 /** What is not known any more of a session that was saved from a damaged store is kept with it. */

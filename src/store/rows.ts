@@ -37,7 +37,7 @@ export interface Weight {
 }
 
 /** Raised when the kernel's part of the view or the common state changes its shape. */
-const kernelVersion = 4;
+const kernelVersion = 5;
 
 /** The version of a stored view: the kernel's and the kind's shape. */
 const viewVersionOf = (kind: Kind): string => `${kernelVersion}.${kind.stateVersion}`;
