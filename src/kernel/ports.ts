@@ -67,7 +67,9 @@ export type Beside =
   /** When a running process was last heard of; it does not go back. */
   | { readonly process: string; readonly heartbeatAt: string }
   /** What was renewed of the claim of a step, or of the session itself, where the step is empty; null forgets it. */
-  | { readonly session: string; readonly step: string; readonly renewal: Renewal | null };
+  | { readonly session: string; readonly step: string; readonly renewal: Renewal | null }
+  /** A value that comes too often for events, in the place of the one before of that name; null forgets it. */
+  | { readonly session: string; readonly sample: string; readonly value: JsonObject | null };
 
 /** What a commit is asked to do. */
 export interface CommitRequest<Answer extends JsonObject> {
@@ -85,6 +87,8 @@ export interface CommitRequest<Answer extends JsonObject> {
   readonly processes?: readonly string[] | undefined;
   /** Whether the decision looks at what was renewed of steps; of a session that is held it is loaded anyway. */
   readonly steps?: boolean | undefined;
+  /** Whether the decision looks at samples. */
+  readonly samples?: boolean | undefined;
   /** Pure: what is kept with it beside the log. */
   readonly beside?: ((after: ReadonlyMap<string, Session>) => readonly Beside[]) | undefined;
   /** The revision that the first of `keys` must have. */
@@ -296,6 +300,8 @@ export interface Store {
   readonly processes: (filter: ProcessFilter) => Promise<readonly Process[]>;
   /** What was renewed of the lease of a session, under an empty name, and of its steps. */
   readonly renewals: (key: string) => Promise<ReadonlyMap<string, Renewal>>;
+  /** The newest samples of a session, by their names. */
+  readonly samples: (key: string) => Promise<ReadonlyMap<string, JsonObject>>;
   /** Counts a write that was refused because the session is held; where that cannot be written it is not counted. */
   readonly countRefusal: (key: string, at: string) => Promise<void>;
   /** How many writes were refused since the session was claimed, and when the last one. */

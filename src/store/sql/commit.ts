@@ -9,10 +9,10 @@ import { sessionToStored } from '../rows.ts';
 import type { Transaction } from './backend.ts';
 import type { Cache, Folded } from './cache.ts';
 import { insertEvents, selectEvent } from './events.ts';
-import { changeRenewal } from './leases.ts';
-import { kindOf, loadCommon, loadSession, withProcesses, withRenewals, type Loaded } from './load.ts';
+import { keepBeside } from './beside.ts';
+import { kindOf, loadCommon, loadSession, withProcesses, withRenewals, withSamples, type Loaded } from './load.ts';
 import { recordMirrors } from './mirrors.ts';
-import { beatProcess, recordProcesses } from './processes.ts';
+import { recordProcesses } from './processes.ts';
 import { insertRequest, selectRequest } from './requests.ts';
 import { selectRows, upsertSession } from './sessions.ts';
 import { keepSnapshot } from './snapshots.ts';
@@ -47,7 +47,8 @@ export function* commit<Answer extends JsonObject>(
     if (loaded !== undefined) loadedByKey.set(key, loaded);
     const session = loaded?.session ?? absentSession(kind, key);
     const renewed = yield* withRenewals(session, request.steps === true);
-    before.set(key, request.processes === undefined ? renewed : yield* withProcesses(renewed, request.processes));
+    const sampled = request.samples === true ? yield* withSamples(renewed) : renewed;
+    before.set(key, request.processes === undefined ? sampled : yield* withProcesses(sampled, request.processes));
   }
   const stale = refuseRevision(before, request);
   if (stale !== undefined) return leave(err(stale));
@@ -77,11 +78,7 @@ export function* commit<Answer extends JsonObject>(
     folded.push(...(yield* writeSession(session, moved, loadedByKey.get(key), cache, stored)));
   }
   const beside = request.beside?.(after) ?? [];
-  for (const one of beside) {
-    yield* 'process' in one
-      ? beatProcess(one.process, one.heartbeatAt)
-      : changeRenewal(one.session, one.step, one.renewal);
-  }
+  for (const one of beside) yield* keepBeside(one);
   const answer = request.answer(after, before);
   const { given } = request.request;
   if (given) yield* insertRequest(request.request, request.origin.actor, answer, request.origin.now);

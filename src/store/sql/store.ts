@@ -9,6 +9,7 @@ import { createCache, type Folded } from './cache.ts';
 import { commit } from './commit.ts';
 import { selectProved, wasAppended } from './events.ts';
 import { selectRenewals } from './leases.ts';
+import { selectSamples } from './samples.ts';
 import { kindOf, loadCommon, loadSession, readSession, remakeRow } from './load.ts';
 import { selectMirrors, settleMirror, wasMirror } from './mirrors.ts';
 import { selectProcesses } from './processes.ts';
@@ -104,6 +105,7 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
     },
     processes: async (filter) => backend.ask(() => selectProcesses(filter)),
     renewals: async (key) => backend.ask(() => selectRenewals(key)),
+    samples: async (key) => backend.ask(() => selectSamples(key)),
     countRefusal: async (key, at) => {
       const { countRefusal } = await import('./refusals.ts');
       try {
