@@ -32,8 +32,6 @@ export interface Order<Answer extends JsonObject> {
   ) => Result<ReadonlyMap<string, readonly DecidedEvent[]>, Refusal>;
   /** Whether the decision looks at what was renewed of steps. */
   readonly steps?: boolean;
-  /** Whether the decision looks at samples. */
-  readonly samples?: boolean;
   /** Pure: what is kept with it beside the log. */
   readonly beside?: (after: ReadonlyMap<string, Session>) => readonly Beside[];
   /**
@@ -71,7 +69,7 @@ export const dispatch = async <Answer extends JsonObject>(
     // Only an order that is good makes a place where there is none.
     const place = placeOf(world);
     if (!place.ok) return place;
-    const { keys, guards = [], journalOnly = false, processes, steps, samples, beside, answer } = order.value;
+    const { keys, guards = [], journalOnly = false, processes, steps, beside, answer } = order.value;
     const gate = fenceOf(world, order.value, place.value, takesOver);
     const outcome = await store.commit({
       keys,
@@ -79,7 +77,6 @@ export const dispatch = async <Answer extends JsonObject>(
       journalOnly,
       processes,
       steps,
-      samples,
       beside,
       origin: { now: caller.now, actor: caller.actor, place: place.value, cause: id },
       request: { id, given: caller.requestId !== undefined, ...request },

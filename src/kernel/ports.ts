@@ -87,8 +87,6 @@ export interface CommitRequest<Answer extends JsonObject> {
   readonly processes?: readonly string[] | undefined;
   /** Whether the decision looks at what was renewed of steps; of a session that is held it is loaded anyway. */
   readonly steps?: boolean | undefined;
-  /** Whether the decision looks at samples. */
-  readonly samples?: boolean | undefined;
   /** Pure: what is kept with it beside the log. */
   readonly beside?: ((after: ReadonlyMap<string, Session>) => readonly Beside[]) | undefined;
   /** The revision that the first of `keys` must have. */
@@ -171,6 +169,9 @@ export interface ReadSession {
   readonly unreadable: Unreadable | undefined;
 }
 
+/** The digest of a mirror whose file is to be gone. */
+export const goneDigest = '';
+
 /** The newest version that was made of a mirror. */
 export interface MirrorRecord {
   readonly session: string;
@@ -178,9 +179,9 @@ export interface MirrorRecord {
   readonly path: string;
   /** The seq of the event it was made from. */
   readonly source: number;
-  /** SHA-256 of its content. */
+  /** SHA-256 of its content; empty where the file is to be gone. */
   readonly digest: string;
-  /** What the file looked like from outside when it was last known to be right; null until it was written. */
+  /** What the file looked like from outside when it was last known to be right; null until it was written, or left. */
   readonly stamp: string | null;
 }
 

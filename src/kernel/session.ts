@@ -1,7 +1,6 @@
-import type { JsonObject } from '../lib/canonical-json.ts';
 import { foldCommon, type Common } from './common.ts';
 import { genesis, hashEvent, isKernelEvent, kernelEvents, type DecidedEvent, type StoredEvent } from './event.ts';
-import type { Folded, Kind, Unreadable } from './kind.ts';
+import type { Folded, Kind, Samples, Unreadable } from './kind.ts';
 import type { Renewal } from './lease.ts';
 import { foldProcess, processOf, type Process } from './process.ts';
 import { viewOf, type View } from './view.ts';
@@ -17,7 +16,7 @@ export interface Session {
   /** What was renewed of its lease, under an empty name, and of its steps; loaded where it is held, or asked for. */
   readonly renewals: ReadonlyMap<string, Renewal>;
   /** Its newest samples by their names; loaded where they are asked for. */
-  readonly samples: ReadonlyMap<string, JsonObject>;
+  readonly samples: Samples;
   /** The hash of the newest event. */
   readonly hash: string;
   /** The first event that this program cannot fold; such a session is read, not written. */

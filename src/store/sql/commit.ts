@@ -43,11 +43,12 @@ export function* commit<Answer extends JsonObject>(
   const loadedByKey = new Map<string, Loaded>();
   for (const key of new Set(request.keys.toSorted())) {
     const kind = kindOf(kinds, key);
-    const loaded = yield* request.journalOnly ? loadCommon(kind, key) : loadSession(kind, key, { cache });
+    const isSeen = request.journalOnly && !kind.mirrorsJournal;
+    const loaded = yield* isSeen ? loadCommon(kind, key) : loadSession(kind, key, { cache });
     if (loaded !== undefined) loadedByKey.set(key, loaded);
     const session = loaded?.session ?? absentSession(kind, key);
     const renewed = yield* withRenewals(session, request.steps === true);
-    const sampled = request.samples === true ? yield* withSamples(renewed) : renewed;
+    const sampled = kind.isSampled ? yield* withSamples(renewed) : renewed;
     before.set(key, request.processes === undefined ? sampled : yield* withProcesses(sampled, request.processes));
   }
   const stale = refuseRevision(before, request);
@@ -134,7 +135,12 @@ function* writeSession(
   yield* upsertSession(stored, loaded?.stored);
   yield* insertEvents(texts);
   yield* recordProcesses(after, events);
+  const newBySeq = new Map(events.map((event) => [event.seq, event]));
+  const eventAt = function* at(seq: number): Work<StoredEvent | undefined> {
+    return newBySeq.get(seq) ?? (yield* selectEvent(after.key, seq));
+  };
   if (moving.length === 0) {
+    if (after.kind.mirrorsJournal) yield* recordMirrors(before, after, eventAt);
     // Remarks leave the state as it was; where it was not folded now, perhaps it was before.
     const weighed = loaded?.weight === undefined ? undefined : { session: after, weight: loaded.weight };
     const known = weighed ?? (loaded === undefined ? undefined : cache.find(loaded.stored, after.kind));
@@ -144,9 +150,6 @@ function* writeSession(
   const { snapshot, tail } = loaded?.weight ?? { snapshot: 0, tail: 0 };
   const added = moving.reduce((total, { data }) => total + data.length, 0);
   const weight = yield* keepSnapshot(after, { snapshot, tail: tail + added });
-  const newBySeq = new Map(events.map((event) => [event.seq, event]));
-  yield* recordMirrors(before, after, function* eventAt(seq) {
-    return newBySeq.get(seq) ?? (yield* selectEvent(after.key, seq));
-  });
+  yield* recordMirrors(before, after, eventAt);
   return [{ session: after, stored, weight }];
 }

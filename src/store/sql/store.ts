@@ -1,5 +1,5 @@
 import type { Kinds } from '../../kernel/kind.ts';
-import { whenLoaded } from '../../kernel/kinds.ts';
+import { loadKind, whenLoaded } from '../../kernel/kinds.ts';
 import { StoreFailure, type CommitOutcome, type SessionRow, type Store } from '../../kernel/ports.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
@@ -79,9 +79,11 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
     mirrors: async (sessions) => backend.ask(() => selectMirrors(sessions)),
     wasMirror: async (place, path, digest) => backend.ask(() => wasMirror(place, path, digest)),
     settleMirror: async (record, file, wait) => {
-      // One for all files of a folder, which may be that of several kinds: it is moved under the same lock.
-      const moved = record.session.slice(record.session.indexOf(':') + 1);
-      const locks = { alone: [`mirror ${record.place} ${moved}`], shared: [] };
+      // One for all files of a folder, which may be that of several kinds: it is moved under the same lock. Or sessions of one
+      // kind are in a file by turns.
+      const [kind = '', name = ''] = record.session.split(':');
+      const current = (await loadKind(kinds, kind))?.current;
+      const locks = { alone: [`mirror ${record.place} ${current === undefined ? name : kind}`], shared: [] };
       const settle = () => settleMirror(record, file);
       return wait ? backend.write(locks, settle) : ((await backend.writeAtOnce(locks, settle)) ?? false);
     },
