@@ -30,7 +30,7 @@ export const refuseSecond = ({ key }: SessionRow, { successor }: CurrentFile): R
 export const refuseForeign = async (
   { store, places, files }: Pick<World, 'store' | 'places' | 'files'>,
   kind: Pick<Kind, 'name'>,
-  { path, importer }: CurrentFile,
+  { path, importer }: Pick<CurrentFile, 'path' | 'importer'>,
 ): Promise<Refusal | undefined> => {
   const { id, root } = places.here;
   if (!files.exists(`${root}/${path}`)) return undefined;

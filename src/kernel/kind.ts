@@ -34,6 +34,8 @@ export interface Mirror {
 export interface CurrentFile {
   /** Relative to the checkout's root, `/` between parts. Its folder is that of all sessions of the kind, and never moved. */
   readonly path: string;
+  /** The folder in it in which results are left. */
+  readonly results: string;
   /** Lines for that folder's `.gitignore`, where it has none. */
   readonly ignores: readonly string[];
   /** What a session is called that nobody has named; `random` is a text of letters and digits that nobody else has. */
@@ -76,6 +78,8 @@ export interface KindDefinition<
   readonly current?: CurrentFile;
   /** How the work may be done, where there are several ways, the usual one first: `begin` is told with `mode`. */
   readonly modes?: readonly string[];
+  /** Commands that a paused session takes beside those about steps that are under way: they begin nothing. */
+  readonly whilePaused?: readonly string[];
   /** Whether nobody begins one without saying what it is to come to. */
   readonly needsGoal?: true;
   /** Whether its mirrors show what stands in the journal, and are made anew with it. */
@@ -125,10 +129,11 @@ export interface RunningStep {
   readonly claim: Claim;
 }
 
-/** Which of the ready steps are meant: at most so many, those behind one of them. */
+/** Which of the ready steps are meant: at most so many, those behind one of them, or one alone. */
 export interface StepPage {
   readonly limit: number;
   readonly after?: string | undefined;
+  readonly only?: string | undefined;
 }
 
 /** The steps of a session as they can be handed out; none of them are part of the view. */
@@ -198,6 +203,7 @@ export interface Kind {
   readonly folder: (name: string) => string;
   readonly current: CurrentFile | undefined;
   readonly modes: readonly string[];
+  readonly whilePaused: readonly string[];
   readonly needsGoal: boolean;
   readonly mirrorsJournal: boolean;
   readonly isSampled: boolean;
@@ -212,6 +218,8 @@ export type KindCommand = JsonObject & { readonly type: string };
 
 /** A kind's state with everything that can be asked of it. */
 export interface Folded {
+  /** The state itself, for verbs that only its kind has: nobody else knows what it is. */
+  readonly state: unknown;
   readonly apply: (event: StoredEvent) => Result<Folded, Unreadable>;
   readonly freeze: () => string;
   readonly decide: (command: KindCommand, situation: Situation) => Result<readonly DecidedEvent[], Refusal>;
@@ -240,6 +248,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
   const versions: Readonly<Record<string, number>> = definition.eventVersions;
 
   const fold = (state: State): Folded => ({
+    state,
     apply: (stored) => {
       const unreadable = { seq: stored.seq, type: stored.type, v: stored.v };
       const version = versions[stored.type];
@@ -283,6 +292,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     folder: definition.folder,
     current: definition.current,
     modes: definition.modes ?? [],
+    whilePaused: definition.whilePaused ?? [],
     needsGoal: definition.needsGoal ?? false,
     mirrorsJournal: definition.mirrorsJournal ?? false,
     isSampled: definition.sampled !== undefined,

@@ -16,13 +16,21 @@ type Decision = Result<readonly DecidedEvent[], Refusal>;
 export const decideBegin = (
   session: Session,
   opening: { readonly branch: string | null; readonly worktree: string; readonly goal?: string },
-  mode?: string,
+  {
+    mode,
+    project,
+  }: { readonly mode?: string | undefined; readonly project?: { readonly name: string; readonly path: string } } = {},
 ): Decision => {
   const unreadable = refuseUnreadable(session);
   if (unreadable !== undefined) return err(unreadable);
   if (!isOpened(session)) {
     if (session.kind.needsGoal && opening.goal === undefined) return err(refuseAimless(session));
-    const begin = { type: 'begin', ...(mode === undefined ? {} : { mode }) };
+    const begin = {
+      type: 'begin',
+      ...(mode === undefined ? {} : { mode }),
+      // The file of the current session says whose it is.
+      ...(project === undefined || session.kind.current === undefined ? {} : { project }),
+    };
     return prepend(kernelEvent('SessionOpened', opening), askKind(session, begin));
   }
   const { goal } = session.common;
@@ -119,7 +127,8 @@ export const decideCommand = (session: Session, command: KindCommand, process?: 
       }),
     );
   }
-  if (session.common.pause !== null && !underWay.has(command.type)) return err(refusePaused(session.common));
+  const isUnderWay = underWay.has(command.type) || session.kind.whilePaused.includes(command.type);
+  if (session.common.pause !== null && !isUnderWay) return err(refusePaused(session.common));
   const decided = askKind(session, command);
   const closes = decided.ok && decided.value.some(({ type }) => type === 'SessionClosed');
   return closes ? ok([...decided.value, ...decideClose([...session.processes.values()], process)]) : decided;

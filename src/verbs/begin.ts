@@ -238,6 +238,7 @@ const orderOf = (
   process: string | undefined,
 ): Order<JsonObject> => {
   const { branch, goal, mode } = wish;
+  const { here } = world.places;
   const key = keyOf(kind.name, name);
   return {
     keys: abort === undefined ? [key] : [key, abort],
@@ -246,8 +247,8 @@ const orderOf = (
     ...(abort === undefined ? {} : { processes: [] }),
     decide: (sessions) => {
       const session = loadedIn(sessions, key);
-      const opening = { branch, worktree: world.places.here.worktree, ...withoutUndefined({ goal }) };
-      const events = decideBegin(session, opening, mode);
+      const opening = { branch, worktree: here.worktree, ...withoutUndefined({ goal }) };
+      const events = decideBegin(session, opening, { mode, project: { name: here.label, path: here.root } });
       if (!events.ok) return events;
       if (abort === undefined) return ok(new Map([[key, events.value]]));
       const aborted = decideFinish(loadedIn(sessions, abort), {
