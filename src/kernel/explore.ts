@@ -97,7 +97,7 @@ type Move = readonly [string, (session: Session) => Result<readonly NewEvent[], 
 
 /** What can be done to a session of a kind: the kernel's commands, and the kind's examples. */
 const movesOf = (kind: Kind): readonly Move[] => [
-  ['begin', (session) => decideBegin(session, { branch: 'main', worktree: 'main' })],
+  ['begin', (session) => decideBegin(session, { branch: 'main', worktree: 'main', goal: 'a goal' })],
   ['finish', (session) => decideFinish(session, { abort: false, reason: null })],
   ['finish --abort', (session) => decideFinish(session, { abort: true, reason: 'no longer needed' })],
   ['pause', (session) => decideOpened(session, (opened) => decidePause(opened, 'for the night'))],

@@ -141,7 +141,7 @@ const nextOf = (state: OrchestrationState, common: Pick<Common, 'key'>, left: re
   return {
     kind: 'advance',
     text: 'Say what is to be done, or start an agent.',
-    command: `stint todo add TEXT ${session}`,
+    command: null,
   };
 };
 
