@@ -44,7 +44,8 @@ export const exploreKind = (kind: Kind, limit = 300): Exploration => {
   const faults: string[] = [];
   const accepted = new Set<string>();
   const produced = new Set<string>();
-  const start: Situation = { session: absentSession(kind, `${kind.name}:explored`), events: [], path: '' };
+  const empty = { ...absentSession(kind, `${kind.name}:explored`), samples: kind.exampleSamples };
+  const start: Situation = { session: empty, events: [], path: '' };
   const seen = new Set([identify(start.session)]);
   const queue = [start];
 

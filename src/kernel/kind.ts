@@ -103,6 +103,8 @@ export interface KindDefinition<
   readonly sources?: (state: State) => readonly SourceFile[];
   /** At least one command of every type; the contract suite explores what they can reach. */
   readonly examples: readonly Command[];
+  /** Samples that they are decided beside, for a kind that has some. */
+  readonly exampleSamples?: Samples;
 }
 
 /** The newest samples of a session, by their names: values that come too often for events. */
@@ -200,6 +202,7 @@ export interface Kind {
   readonly positions: readonly string[];
   readonly eventVersions: Readonly<Record<string, number>>;
   readonly examples: readonly KindCommand[];
+  readonly exampleSamples: Samples;
   readonly folder: (name: string) => string;
   readonly current: CurrentFile | undefined;
   readonly modes: readonly string[];
@@ -289,6 +292,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     commandTypes: [...new Set(definition.examples.map((command) => command.type))],
     eventVersions: versions,
     examples: definition.examples.map((command) => ({ ...command })),
+    exampleSamples: definition.exampleSamples ?? new Map(),
     folder: definition.folder,
     current: definition.current,
     modes: definition.modes ?? [],

@@ -1,4 +1,6 @@
+import type { Samples } from '../../kernel/kind.ts';
 import type { OrchestrationCommand } from './events.ts';
+import { agentSample, usageSample } from './samples.ts';
 
 /** Commands that reach what can become of an orchestration, for the contract suite of kinds. */
 const now = '2026-03-17T10:00:00.000Z';
@@ -7,6 +9,11 @@ const claim = {
   claimed_at: now,
   expires_at: '2026-03-17T10:30:00.000Z',
 };
+
+export const exampleSamples: Samples = new Map([
+  [agentSample('code-1'), { percent: 40, attempt: 1 }],
+  [usageSample, { tokens: 25_000, percentage: 20 }],
+]);
 
 export const examples: readonly OrchestrationCommand[] = [
   { type: 'begin', mode: 'optimize', project: { name: 'shop', path: '/srv/shop' } },

@@ -9,7 +9,7 @@ import {
   type OrchestrationEvent,
 } from './events.ts';
 import { evolveOrchestration } from './evolve.ts';
-import { examples } from './examples.ts';
+import { examples, exampleSamples } from './examples.ts';
 import { modes } from './modes.ts';
 import { decideOrchestration, readyAgents } from './rules.ts';
 import { emptyOrchestration, type OrchestrationState } from './state.ts';
@@ -51,4 +51,5 @@ export const kind: Kind = defineKind<OrchestrationState, OrchestrationCommand, O
     token: ({ pool }) => pool.token,
   },
   examples,
+  exampleSamples,
 });

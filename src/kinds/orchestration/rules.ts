@@ -69,7 +69,6 @@ const decideAlone = (state: OrchestrationState, command: OrchestrationCommand, c
     case 'import':
       return decideImport(state, command, common);
     case 'save':
-      return ok([]);
     case 'compress':
       return closed === undefined ? ok([]) : err(closed);
     case 'change-mode':
@@ -109,9 +108,8 @@ const sampledEvents = (state: OrchestrationState, samples: Samples): readonly Or
 
 const isSame = (a: Usage, b: Usage | null): boolean => a.tokens === b?.tokens && a.percentage === b.percentage;
 
-const compress = ({ usage }: OrchestrationState, summary: string): readonly OrchestrationEvent[] => [
-  { type: 'Compressed', summary, usage },
-];
+const compress = ({ usage, compression }: OrchestrationState, summary: string): readonly OrchestrationEvent[] =>
+  compression?.summary === summary ? [] : [{ type: 'Compressed', summary, usage }];
 
 /** What a session that was closed unfinished takes up again: the question that was answered with abort. */
 const goOn = ({ checkpoints }: OrchestrationState): readonly OrchestrationEvent[] => {

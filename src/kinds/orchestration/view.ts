@@ -10,7 +10,7 @@ import {
   type Step,
 } from '../../kernel/view.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import { truncate } from '../../lib/text.ts';
+import { oneLine, truncate } from '../../lib/text.ts';
 import { backoffSeconds, levelOf, limits } from './modes.ts';
 import { decideCommand, readyAgents } from './rules.ts';
 import { overallOf, sampledOf } from './samples.ts';
@@ -92,7 +92,11 @@ const missingOf = (state: OrchestrationState, left: readonly Agent[]): readonly 
   ];
 };
 
-const nextOf = (state: OrchestrationState, common: Pick<Common, 'key'>, left: readonly Agent[]): NextAction => {
+const nextOf = (
+  state: OrchestrationState,
+  common: Pick<Common, 'key' | 'goal'>,
+  left: readonly Agent[],
+): NextAction => {
   const session = `--session ${common.key}`;
   const waiting = awaited(state);
   if (waiting !== undefined)
@@ -141,7 +145,7 @@ const nextOf = (state: OrchestrationState, common: Pick<Common, 'key'>, left: re
   return {
     kind: 'advance',
     text: 'Say what is to be done, or start an agent.',
-    command: null,
+    command: `stint todo add ${shellWord(truncate(oneLine(common.goal ?? 'what is to be done'), 100))} ${session}`,
   };
 };
 
@@ -230,22 +234,34 @@ export const agentToJson = (state: OrchestrationState, agent: Agent, samples: Sa
   };
 };
 
+/** How a step is called of which the agent has ended so, or not yet. */
+const words = { complete: 'done', cancelled: 'skipped', failed: 'failed', pending: 'pending' } as const;
+
+/** The agent that is told of as the current one: the first that is at work, else the first that is to be. */
+const currentOf = (state: OrchestrationState, agents: readonly Agent[]): string | undefined => {
+  const left = agents.filter((agent) => !isOver(agent));
+  const first = (...wanted: readonly string[]) => left.find((agent) => wanted.includes(standingOf(state, agent)));
+  return (first('in_progress') ?? first('pending', 'in doubt') ?? left[0])?.id;
+};
+
 /** How far an orchestration is: its agents in their order, then what is to be done. */
 export const progressOfOrchestration = (state: OrchestrationState, common: Common): Progress => {
   const agents = agentsOf(state);
-  const words = { complete: 'done', cancelled: 'skipped', failed: 'failed', in_progress: 'current' } as const;
+  const current = currentOf(state, agents);
+  const stateOf = (agent: Agent): Step['state'] =>
+    agent.id === current ? 'current' : (words[agent.ended ?? 'pending'] ?? 'pending');
+  const step = (name: string, text: string, one: Step['state']): Step => ({
+    name,
+    label: truncate(oneLine(text), 100) || name,
+    state: one,
+    evidence: [],
+  });
   const steps = [
-    ...agents.map((agent): Step => {
-      const standing = standingOf(state, agent);
-      const progress = standing === 'pending' || standing === 'in doubt' ? 'pending' : words[standing];
-      return { name: agent.id, label: truncate(agent.task, 100), state: progress, evidence: [] };
-    }),
-    ...state.todos.map(({ id, text }): Step => ({
-      name: `todo ${id}`,
-      label: truncate(text, 100),
-      state: 'pending',
-      evidence: [],
-    })),
+    ...agents.map((agent) => step(agent.id, agent.task, stateOf(agent))),
+    ...state.completed.map(({ task }, at) => step(`work ${at + 1}`, task, 'done')),
+    ...state.todos.map(({ id, text }) =>
+      step(`todo ${id}`, text, current === undefined && id === state.todos[0]?.id ? 'current' : 'pending'),
+    ),
   ];
   const first = steps.findIndex(({ state: one }) => one !== 'done' && one !== 'skipped');
   const from = Math.max(0, Math.min((first === -1 ? steps.length : first) - 10, steps.length - progressLimits.steps));
