@@ -1,4 +1,6 @@
+import { err, ok, type Result } from '../lib/result.ts';
 import type { CurrentFile, Kind } from './kind.ts';
+import { loadKind } from './kinds.ts';
 import type { Guard, Place, SessionRow } from './ports.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { World } from './verb.ts';
@@ -15,6 +17,14 @@ export const openIn = async (
   const rows = await store.rows(filter);
   const open = rows.find((row) => places.homeOf(row).root === root);
   return { open, guard: { filter, keys: rows.map(({ key }) => key) } };
+};
+
+/** What must still be so when a session is opened again: that no other is open beside it, where its kind has one at a time. */
+export const orderBeside = async (world: World, row: SessionRow): Promise<Result<readonly Guard[], Refusal>> => {
+  const kind = await loadKind(world.kinds, row.kind);
+  if (kind?.current === undefined) return ok([]);
+  const { open, guard } = await openIn(world, kind, world.places.homeOf(row));
+  return open === undefined || open.key === row.key ? ok([guard]) : err(refuseSecond(open, kind.current));
 };
 
 /** A second one is not opened beside it. */
