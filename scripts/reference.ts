@@ -413,6 +413,8 @@ const showOthers = (kind: Kind): void => {
   showPauses(begun);
   // Its data is of the kind that refuses; none does so far.
   append(begun, ok([kernelEvent('ResultRefused', {})]));
+  append(begun, ok([kernelEvent('BlockerRaised', { reason: 'reason', needs: 'a decision' })]));
+  append(begun, ok([kernelEvent('BlockerCleared', { blocker: 1 })]));
   append(bound, decideSalvaged(bound, 'events from 9 on were lost'));
   const from = { source: 'ocr', taken: 1, branch: 'main', worktree: 'main' };
   append(bound, decideImport(bound, [], { ...from, problems: [], files: [] }));
@@ -424,7 +426,10 @@ const showPauses = (session: OpenedSession): void => {
   append(session, decidePause(session, null));
   const paused = append(session, decidePause(session, 'reason'));
   const closed = append(paused, decideFinish(paused, { abort: true, reason: 'shown' }));
-  append(paused, decideResume(paused));
+  append(
+    paused,
+    decideResume(paused, { actor: 'ana', place: 'here', data: { root: '/project', branch: 'main', head: 'commit' } }),
+  );
   const archived = append(closed, decideArchive(closed, 'archive', false));
   append(archived, decideUnarchive(archived, 'sessions', false));
 };
