@@ -364,8 +364,8 @@ const explored = (kind: Kind): readonly OpenedSession[] => {
   ];
   const seen = new Set<string>();
   const reached: OpenedSession[] = [];
-  const queue: Session[] = [absentSession(kind, `${kind.name}:explored`)];
-  for (let session = queue.shift(); session !== undefined && seen.size < 120; session = queue.shift()) {
+  const queue: Session[] = [{ ...absentSession(kind, `${kind.name}:explored`), samples: kind.exampleSamples }];
+  for (let session = queue.shift(); session !== undefined && seen.size < 600; session = queue.shift()) {
     for (const move of moves) {
       const decided = move(session);
       if (!decided.ok || decided.value.length === 0) continue;
@@ -413,6 +413,8 @@ const showOthers = (kind: Kind): void => {
   showPauses(begun);
   // Its data is of the kind that refuses; none does so far.
   append(begun, ok([kernelEvent('ResultRefused', {})]));
+  append(begun, ok([kernelEvent('BlockerRaised', { reason: 'reason', needs: 'a decision' })]));
+  append(begun, ok([kernelEvent('BlockerCleared', { blocker: 1 })]));
   append(bound, decideSalvaged(bound, 'events from 9 on were lost'));
   const from = { source: 'ocr', taken: 1, branch: 'main', worktree: 'main' };
   append(bound, decideImport(bound, [], { ...from, problems: [], files: [] }));
@@ -424,7 +426,10 @@ const showPauses = (session: OpenedSession): void => {
   append(session, decidePause(session, null));
   const paused = append(session, decidePause(session, 'reason'));
   const closed = append(paused, decideFinish(paused, { abort: true, reason: 'shown' }));
-  append(paused, decideResume(paused));
+  append(
+    paused,
+    decideResume(paused, { actor: 'ana', place: 'here', data: { root: '/project', branch: 'main', head: 'commit' } }),
+  );
   const archived = append(closed, decideArchive(closed, 'archive', false));
   append(archived, decideUnarchive(archived, 'sessions', false));
 };

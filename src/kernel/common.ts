@@ -28,6 +28,8 @@ export interface Common extends LeaseState {
   readonly closedAt: string | null;
   /** Since when nothing is begun any more, by whom and why; null where it goes on. */
   readonly pause: Pause | null;
+  /** Who went on with it last; undefined where nobody did since this is kept. */
+  readonly resumed?: Resumed;
   /** Since when its folder lies in the archive; null where it does not. */
   readonly archivedAt: string | null;
   /** The seq of the event that put it into the archive, or took it out again; 0 where it was never there. */
@@ -59,6 +61,23 @@ export interface Pause {
   readonly at: string;
   readonly actor: string;
   readonly reason: string | null;
+}
+
+/** That somebody went on with a session, and what was checked out then. */
+export interface Resumed {
+  readonly at: string;
+  readonly actor: string;
+  /** The id of the place that it was resumed from. */
+  readonly place: string;
+  /** The id of the request; what else it caused belongs to it. */
+  readonly cause: string;
+  /** The number of the event that says so, and of the last one of its request. */
+  readonly event: number;
+  readonly until: number;
+  /** The root of the session's checkout, its branch and its commit; null where that was not known. */
+  readonly root: string | null;
+  readonly branch: string | null;
+  readonly head: string | null;
 }
 
 /** What an import took over. */
@@ -108,6 +127,7 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
     updatedAt: event.at,
     seq: event.seq,
     types: withType(before?.types ?? {}, event),
+    ...(before?.resumed?.cause === event.cause ? { resumed: { ...before.resumed, until: event.seq } } : {}),
   };
   const moved = isLifecycle(event.type)
     ? { ...common, revision: event.seq, movedAt: event.at, interruptedAt: null, flaw: null }
@@ -129,7 +149,8 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
     case 'SessionPaused':
       return { ...moved, pause: { at: event.at, actor: event.actor, reason: textOf(event.data, 'reason') } };
     case 'SessionResumed':
-      return { ...moved, pause: null };
+      // What is not known of it is not known any better now.
+      return { ...moved, pause: null, flaw: common.flaw, resumed: resumedBy(event) };
     case 'SessionArchived':
       return { ...moved, archivedAt: event.at, folderSeq: event.seq };
     case 'SessionUnarchived':
@@ -163,6 +184,18 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
       return moved;
   }
 };
+
+const resumedBy = ({ at, actor, place, cause, seq, data }: StoredEvent): Resumed => ({
+  at,
+  actor,
+  place,
+  cause,
+  event: seq,
+  until: seq,
+  root: textOf(data, 'root'),
+  branch: textOf(data, 'branch'),
+  head: textOf(data, 'head'),
+});
 
 /** When a process was lost that worked on a session, after one more has ended. */
 const interruptedBy = ({ status, interruptedAt }: Common, { at, data }: StoredEvent): string | null => {

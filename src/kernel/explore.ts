@@ -1,6 +1,7 @@
 import { canonicalJson, type Json } from '../lib/canonical-json.ts';
 import type { StoredEvent } from './event.ts';
 import type { Kind, KindCommand } from './kind.ts';
+import { briefSteps, kindBriefOf } from './kind-brief.ts';
 import { decideArchive, decidePause, decideResume, decideUnarchive } from './lifecycle-rules.ts';
 import { decideBegin, decideCommand, decideFinish, decideOpened } from './lifecycle.ts';
 import { refusals, type Refusal } from './refusal.ts';
@@ -94,6 +95,9 @@ export const exploreKind = (kind: Kind, limit = 300): Exploration => {
 /** What a closed session takes. */
 const movesClosed: ReadonlySet<string> = new Set(['begin', 'archive', 'unarchive']);
 
+/** Who does everything, and from where. */
+const here = { actor: 'ana', place: 'here' };
+
 type Move = readonly [string, (session: Session) => Result<readonly NewEvent[], Refusal>];
 
 /** What can be done to a session of a kind: the kernel's commands, and the kind's examples. */
@@ -102,7 +106,7 @@ const movesOf = (kind: Kind): readonly Move[] => [
   ['finish', (session) => decideFinish(session, { abort: false, reason: null })],
   ['finish --abort', (session) => decideFinish(session, { abort: true, reason: 'no longer needed' })],
   ['pause', (session) => decideOpened(session, (opened) => decidePause(opened, 'for the night'))],
-  ['resume', (session) => decideOpened(session, decideResume)],
+  ['resume', (session) => decideOpened(session, (opened) => decideResume(opened, { ...here, data: {} }))],
   ['archive', (session) => decideOpened(session, (opened) => decideArchive(opened, 'archive', false))],
   ['unarchive', (session) => decideOpened(session, (opened) => decideUnarchive(opened, '.', false))],
   ...kind.examples
@@ -110,14 +114,28 @@ const movesOf = (kind: Kind): readonly Move[] => [
     .map((command): Move => [nameOf(command), (session) => decideCommand(session, command)]),
 ];
 
+/** What a kind says for a brief is bounded, and nothing unfinished is all done. */
+const checkBrief = (session: OpenedSession, fault: (text: string) => void): void => {
+  const { common } = session;
+  const view = viewOfSession(session);
+  const { done, current, remaining, progress } = kindBriefOf(session, view, 'folder');
+  for (const { steps, total } of [done, current, remaining]) {
+    if (steps.length > briefSteps) fault(`a brief names ${steps.length} steps of one sort`);
+    if (steps.length > total) fault(`a brief names ${steps.length} of ${total} steps`);
+  }
+  const { percent } = progress;
+  if (percent !== null && (percent < 0 || percent > 100)) fault(`a brief says that ${percent}% are done`);
+  if (percent === 100 && view.missing.length > 0) fault('a brief says that all is done, and something is missing');
+  if (common.status === 'closed' && current.total > 0) fault('a brief of a closed session has something under way');
+};
+
 const nameOf = (command: KindCommand): string => canonicalJson(command);
 
 const append = (situation: Situation, decided: readonly NewEvent[], path: string): Situation => {
   const minute = String(situation.events.length % 60).padStart(2, '0');
   const origin = {
     now: `2026-03-17T14:${minute}:00.000Z`,
-    actor: 'ana',
-    place: 'here',
+    ...here,
     cause: `request-${situation.events.length}`,
   };
   const { session, events } = appendEvents(situation.session, decided, origin);
@@ -141,6 +159,7 @@ const checkSituation = (
   if (canonical(thawed.folded.progress(session.common)) !== canonical(progress))
     fault('a snapshot gives another progress');
   checkProgress(progress, view, session, fault);
+  checkBrief(session, fault);
 
   if (view.remaining.length > remainingLimit) fault(`the view names more than ${remainingLimit} steps`);
   if (view.position === '') fault('the view has no position');

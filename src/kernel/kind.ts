@@ -4,6 +4,7 @@ import { faultsOf } from '../lib/faults.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { isAsImported, type Common } from './common.ts';
 import type { DecidedEvent, kernelEvents, StoredEvent } from './event.ts';
+import type { KindBrief } from './kind-brief.ts';
 import type { Claim } from './lease.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { noProgress, type KindView, type Progress } from './view.ts';
@@ -101,6 +102,8 @@ export interface KindDefinition<
   readonly steps?: StepSource<State>;
   /** The files that it was made from: whoever goes on with it is told of those that have changed. */
   readonly sources?: (state: State) => readonly SourceFile[];
+  /** What whoever goes on with it is to know; what is left out is made of view, progress and steps. */
+  readonly brief?: (state: State, common: Common, samples: Samples) => Partial<KindBrief>;
   /** At least one command of every type; the contract suite explores what they can reach. */
   readonly examples: readonly Command[];
   /** Samples that they are decided beside, for a kind that has some. */
@@ -232,6 +235,8 @@ export interface Folded {
   readonly steps: FoldedSteps | undefined;
   readonly sources: () => readonly SourceFile[];
   readonly sampled: (common: Common, samples: Samples) => JsonObject;
+  /** What the kind itself says for a brief; `kindBriefOf` has the rest. */
+  readonly brief: (common: Common, samples: Samples) => Partial<KindBrief>;
 }
 
 /** What can be handed out of a state. */
@@ -282,6 +287,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     steps: definition.steps && stepsOf(definition.steps, state),
     sources: () => definition.sources?.(state) ?? [],
     sampled: (common, samples) => definition.sampled?.(state, common, samples) ?? {},
+    brief: (common, samples) => definition.brief?.(state, common, samples) ?? {},
   });
 
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { kind } from '../kinds/review/index.ts';
 import type { Result } from '../lib/result.ts';
-import type { DecidedEvent } from './event.ts';
+import { kernelEvent, type DecidedEvent } from './event.ts';
 import { folderMarkOf, folderOf } from './kind.ts';
 import { decideBegin, decideCommand, decideFinish, decideNote, decideReopen } from './lifecycle.ts';
 import { decideArchive, decidePause, decideResume, decideUnarchive } from './lifecycle-rules.ts';
@@ -35,7 +35,7 @@ const then = (decided: Decision): unknown =>
   decided.ok ? decided.value.map(({ type, data }) => [type, data]) : [decided.error.code, decided.error.hint ?? null];
 
 const paused: Move = (session) => decidePause(session, 'lunch');
-const resumed: Move = (session) => decideResume(session);
+const resumed: Move = (session) => decideResume(session, { actor: 'ana', place: 'here', data: {} });
 const aborted: Move = (session) => decideFinish(session, { abort: true, reason: null });
 const archived: Move = (session) => decideArchive(session, '.ocr/sessions/archive/a', false);
 const unarchived: Move = (session) => decideUnarchive(session, '.ocr/sessions/a', false);
@@ -49,16 +49,46 @@ suite('pausing', () => {
     assert.deepEqual([at, actor, reason], ['2026-03-17T12:01:00.000Z', 'ana', 'lunch']);
   });
 
-  test('to pause a paused session changes nothing, to resume one that is not paused neither', () => {
+  test('to pause a paused session changes nothing, and to resume it ends the pause', () => {
     assert.deepEqual(then(decidePause(given(paused), 'another reason')), []);
-    assert.deepEqual(then(decideResume(given())), []);
-    assert.deepEqual(then(decideResume(given(paused))), [['SessionResumed', {}]]);
+    assert.deepEqual(then(resumed(given(paused))), [['SessionResumed', { was_paused: true }]]);
     assert.equal(given(paused, resumed).common.pause, null);
   });
 
+  test('that somebody goes on is recorded, with what is checked out; the same again changes nothing', () => {
+    const data = { root: '/project', branch: 'main', head: 'abc' };
+    assert.deepEqual(then(decideResume(given(), { actor: 'ana', place: 'here', data })), [['SessionResumed', data]]);
+    const session = given(resumed);
+    assert.deepEqual(then(resumed(session)), []);
+    for (const other of [
+      { actor: 'bob', place: 'here', data: {} },
+      { actor: 'ana', place: 'there', data: {} },
+    ])
+      assert.deepEqual(then(decideResume(session, other)), [['SessionResumed', {}]]);
+    const noted = after(session, decideNote(session, 'a remark'), 5);
+    assert.deepEqual(then(resumed(noted)), [['SessionResumed', {}]], 'something has happened since');
+    const { event, until, root } = given(paused, resumed).common.resumed ?? {};
+    assert.deepEqual([event, until, root], [4, 4, null]);
+  });
+
+  test('what is decided together with a resume is no later happening', () => {
+    const session = given();
+    const both = decideResume(session, { actor: 'ana', place: 'here', data: {} });
+    const remark = decideNote(session, 'interrupted something');
+    assert.ok(both.ok && remark.ok);
+    const together = after(session, { ok: true, value: [...both.value, ...remark.value] }, 3);
+    assert.deepEqual(then(resumed(together)), []);
+  });
+
+  test('what is not known of a session is not known any better because somebody goes on', () => {
+    const session = given();
+    const salvaged = after(session, { ok: true, value: [kernelEvent('Salvaged', { lost: 'events 3 to 5' })] }, 3);
+    assert.equal(after(salvaged, resumed(salvaged), 4).common.flaw, 'events 3 to 5');
+  });
+
   test('a closed session is neither paused nor resumed', () => {
-    for (const decide of [paused, resumed])
-      assert.deepEqual(then(decide(given(aborted))), ['illegal-transition', 'stint begin review --name a']);
+    assert.deepEqual(then(paused(given(aborted))), ['illegal-transition', 'stint begin review --name a']);
+    assert.deepEqual(then(resumed(given(aborted))), ['illegal-transition', 'stint reopen --session review:a']);
   });
 
   test('what would move a paused session is refused with the command that resumes it, what does not is taken', () => {

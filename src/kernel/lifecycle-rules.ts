@@ -3,6 +3,7 @@ import { kernelEvent, type DecidedEvent } from './event.ts';
 import { refuseClosed } from './lifecycle.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { viewOfSession, type OpenedSession } from './session.ts';
+import { reopenCommand } from './view.ts';
 
 /** Pausing and archiving, the same for every kind; no other verb is started with it. */
 
@@ -14,10 +15,27 @@ export const decidePause = ({ common }: OpenedSession, reason: string | null): D
   return ok(common.pause === null ? [kernelEvent('SessionPaused', reason === null ? {} : { reason })] : []);
 };
 
-/** Ends a pause, where there is one. */
-export const decideResume = ({ common }: OpenedSession): Decision => {
-  if (common.status === 'closed') return err(refuseClosed(common));
-  return ok(common.pause === null ? [] : [kernelEvent('SessionResumed', {})]);
+/** Who goes on with a session, from where, and what is checked out there; what of that is not known is left out. */
+export interface Resumption {
+  readonly actor: string;
+  readonly place: string;
+  readonly data: { readonly root?: string; readonly branch?: string; readonly head?: string };
+}
+
+/**
+ * Goes on with a session, on the record, and ends a pause where there is one. The same actor in the same place changes nothing
+ * by saying it again, as long as nothing else has happened since.
+ */
+export const decideResume = ({ common }: OpenedSession, { actor, place, data }: Resumption): Decision => {
+  const { status, pause, resumed, seq, key, archivedAt } = common;
+  if (status === 'closed') {
+    const reopen = archivedAt === null ? `stint reopen --session ${key}` : reopenCommand(common);
+    return err({ ...refuseClosed(common), legal: [reopen], hint: reopen });
+  }
+  const isRepeat = pause === null && resumed?.actor === actor && resumed.place === place && resumed.until === seq;
+  return ok(
+    isRepeat ? [] : [kernelEvent('SessionResumed', { ...data, ...(pause === null ? {} : { was_paused: true }) })],
+  );
 };
 
 /** Puts a closed session away. How it ended stays what it is. `isTaken`: something lies where its folder is to go. */

@@ -16,6 +16,7 @@ import {
 import { refuse, type Refusal } from './refusal.ts';
 import type { Kinds } from './kind.ts';
 import { handsOutSteps, knownKind } from './kinds.ts';
+import { viewOfSession, type OpenedSession } from './session.ts';
 import type { NextAction } from './view.ts';
 
 /** Whether somebody works on a session, as far as can be seen. */
@@ -314,6 +315,20 @@ const nextUnder = (lease: LeaseFacts, next: NextAction, world: QueryWorld): Next
       ? `the clock of ${who} was ahead when it was claimed`
       : `the lease of ${who} expired at ${held.expires_at}`;
   return { ...next, text: `Nobody works on it: ${gone} (stint lease claim --session ${lease.key}). ${next.text}` };
+};
+
+/** A folded session as it is read. */
+export const sessionToRead = (session: OpenedSession): ReadSession => {
+  const { common } = session;
+  const view = viewOfSession(session);
+  return {
+    row: { ...common, pausedAt: common.pause?.at ?? null, position: view.position },
+    reason: common.reason,
+    pause: common.pause,
+    notes: common.notes,
+    view,
+    unreadable: session.unreadable,
+  };
 };
 
 /** The whole of a session at a revision, read only. */

@@ -5,12 +5,14 @@ import { sha256 } from '../lib/sha256.ts';
 import { nearest } from '../lib/text.ts';
 import { resolve, resolveCaller } from './address.ts';
 import { abandonedIn, findAtWork, nobodyAtWork, type Abandoned } from './abandoned.ts';
+import type { BriefWish } from './brief.ts';
+import { briefOf, lookAround, type Looked } from './brief-facts.ts';
 import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
 import type { KindCommand, ReadyStep, RunningStep } from './kind.ts';
 import { holderOf, isSameHolder, observeSign, standingOfClaim, type Claim, type Renewal } from './lease.ts';
 import { claimOf, claimToData, lengthOf, nextToken, renewalOf, type ClaimWish } from './lease-rules.ts';
-import { decideResume } from './lifecycle-rules.ts';
+import { decideResume, type Resumption } from './lifecycle-rules.ts';
 import { decideCommand, decideOpened, refusePaused } from './lifecycle.ts';
 import type { Beside, SessionRow } from './ports.ts';
 import type { Host } from './process.ts';
@@ -206,13 +208,14 @@ export interface Settling {
 }
 
 /**
- * Goes on with an open session: ends a pause, recovers what was under way, and settles what is in doubt as the caller says.
- * What is finished is never done again, and what nobody knows about is asked about.
+ * Goes on with an open session, on the record: ends a pause, recovers what was under way, and settles what is in doubt as the
+ * caller says. What is finished is never done again, and what nobody knows about is asked about. The answer has the brief.
  */
 export const orderResume = async (
   world: World,
   row: SessionRow,
   { again, done, reason, takesOver }: Settling,
+  wish: BriefWish,
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const { caller, store, host } = world;
   const { key } = row;
@@ -223,6 +226,7 @@ export const orderResume = async (
   const seen = await store.load(key);
   const left = seen === undefined ? noResults : await findResults(world, row, seen);
   const notes = [...left.notes, ...(seen === undefined ? [] : changedSources(world, row, seen))];
+  const looked = seen === undefined ? undefined : await lookAround(world, seen, wish);
   let recovered: Recovered = { adopted: [], interrupted: [], running: [] };
   let wasPaused = false;
   return ok({
@@ -235,10 +239,14 @@ export const orderResume = async (
       (session) =>
         decideOpened(session, (opened) => {
           wasPaused = opened.common.pause !== null;
-          const unpaused = decideResume(opened);
-          if (!unpaused.ok) return unpaused;
+          const resumed = decideResume(opened, {
+            actor: caller.actor,
+            place: place.value,
+            data: looked === undefined ? {} : checkedOut(looked),
+          });
+          if (!resumed.ok) return resumed;
           const steps = createSteps(opened, caller.now, process.value);
-          steps.append(unpaused.value);
+          steps.append(resumed.value);
           const found = recover(world, opened, steps, { ...left, takesOver });
           if ('code' in found) return err(found);
           if (opened.folded.steps === undefined && again.length + done.length > 0) return err(refuseStepless(opened));
@@ -264,10 +272,17 @@ export const orderResume = async (
           .map((running) => runningToJson(running, after, caller.now, host)),
         ...restOf(after),
         ...(notes.length === 0 ? {} : { notes }),
+        ...(looked === undefined ? {} : { brief: briefOf(world, after, looked, wish, notes) }),
       }),
     ),
   });
 };
+
+/** What is checked out where a session belongs, as far as that is known here. */
+const checkedOut = ({ home, outside }: Looked): Resumption['data'] => ({
+  ...(home.isElsewhere === true ? {} : { root: home.root, ...(home.branch === null ? {} : { branch: home.branch }) }),
+  ...(outside.known && outside.head !== null ? { head: outside.head } : {}),
+});
 
 const refuseStepless = ({ key, kind, common }: OpenedSession): Refusal =>
   refuse('illegal-transition', `A ${kind.name} hands out no steps, so that none of ${key} is in doubt.`, {

@@ -5,6 +5,7 @@ import { err, ok, type Result } from '../lib/result.ts';
 import { mayHoldSecret } from '../lib/secret-hint.ts';
 import { digestInput, dispatch, replayRequest, type Order } from './dispatch.ts';
 import type { Kinds } from './kind.ts';
+import type { LookOutside } from './outside.ts';
 import type { Care, Caller, Files, Payload, Places, Store, Unread } from './ports.ts';
 import type { Host } from './process.ts';
 import { refuse, refusePayload, type Refusal } from './refusal.ts';
@@ -19,6 +20,8 @@ export interface World {
   /** The files of the project as few verbs need them: loaded when it is asked for. */
   readonly project: () => Promise<ProjectFiles>;
   readonly host: Host;
+  /** What was done around a session: loaded, and git started, when it is asked for. */
+  readonly outside: LookOutside;
   readonly care: Care;
   /** Whether the session that is resolved is to be written. */
   readonly joins?: true | undefined;

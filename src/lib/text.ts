@@ -68,6 +68,37 @@ export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
+/**
+ * A text from outside as a part of a line: well-formed, on one line, without control characters and without those that
+ * reorder what is shown, hide in it, or say something to machines alone (U+200B, U+200E, U+200F, U+061C, U+FEFF, tags).
+ */
+export function plainLine(text: string): string {
+  return oneLine(
+    stripControls(text.toWellFormed()).replaceAll(/[\u061c\u200b\u200e\u200f\u2060-\u2064\ufeff]/g, ''),
+  ).replaceAll(/[\u{e0000}-\u{e007f}]/gu, '');
+}
+
+/** How many bytes a text has as UTF-8. */
+export function utf8Length(text: string): number {
+  return Buffer.byteLength(text);
+}
+
+/** The text itself when it has at most `max` bytes as UTF-8, else as much of its beginning as `truncate` leaves whole. */
+export function truncateBytes(text: string, max: number): string {
+  if (text.length <= max && utf8Length(text) <= max) return text;
+  let cut = truncate(text, max);
+  for (let size = utf8Length(cut); size > max; size = utf8Length(cut))
+    cut = truncate(text, Math.min(cut.length - 1, Math.floor((cut.length * max) / size)));
+  return cut;
+}
+
+/** A number of bytes for a person: `300 bytes`, `12 KB`, `1.5 MB`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}
+
 /** The text as one word of a command line that a shell takes apart. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -215,20 +215,6 @@ export const storedToRead = (stored: StoredSession, unreadable: Unreadable | und
   return { row: stored, reason: common.reason, pause: common.pause ?? null, notes: common.notes, view, unreadable };
 };
 
-/** A folded session as it is read. */
-export const sessionToRead = (session: OpenedSession): ReadSession => {
-  const { common } = session;
-  const view = viewOfSession(session);
-  return {
-    row: { ...common, pausedAt: common.pause?.at ?? null, position: view.position },
-    reason: common.reason,
-    pause: common.pause,
-    notes: common.notes,
-    view,
-    unreadable: session.unreadable,
-  };
-};
-
 /** What makes a session read-only for this program, told from the types of its events; `seq` is 0 until it is looked up. */
 export const unreadableOf = (kind: Kind, common: Common): Unreadable | undefined => {
   const unknown = findUnknownType(kind, common);

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
 import { createKinds, NotLoaded, whenLoaded, type LazyKind } from '../kernel/kinds.ts';
+import type { LookOutside } from '../kernel/outside.ts';
 import { StoreFailure, type Caller, type Damage, type Places, type Store } from '../kernel/ports.ts';
 import type { Host } from '../kernel/process.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
@@ -58,6 +59,7 @@ export interface Workplace {
   readonly host: Host;
   readonly files: StoreFiles;
   readonly project: () => Promise<ProjectFiles>;
+  readonly outside: LookOutside;
   readonly damage: Damage | undefined;
   readonly now: () => string;
   readonly freshId: () => string;
@@ -189,6 +191,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
       ],
     },
     project: async () => projectFiles(root, cwd),
+    outside: async (question) => (await import('./outside.ts')).lookOutside(location.env ?? {}, question),
     folder: storeFolder,
     server,
     isOnServer: server !== undefined,
@@ -305,7 +308,7 @@ export const runVerb = async (
     dryRun: options.dryRun ?? false,
     redact: options.redact ?? true,
   };
-  const { store, kinds, places, host, project, damage } = workplace;
+  const { store, kinds, places, host, project, outside, damage } = workplace;
   const world: World = {
     store,
     kinds,
@@ -313,6 +316,7 @@ export const runVerb = async (
     host,
     files,
     project,
+    outside,
     caller,
     care: careOf(workplace),
   };

@@ -4,6 +4,7 @@ import { advance } from './advance.ts';
 import { archive } from './archive.ts';
 import { beat } from './beat.ts';
 import { begin } from './begin.ts';
+import { brief } from './brief.ts';
 import { complete } from './complete.ts';
 import { decide } from './decide.ts';
 import { fail } from './fail.ts';
@@ -34,4 +35,4 @@ import { status } from './status.ts';
 import { timeline } from './timeline.ts';
 import { unarchive } from './unarchive.ts';
 
-export const verbs: readonly Verb[] = [advance, archive, beat, begin, complete, decide, fail, finish, importReview, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive];
+export const verbs: readonly Verb[] = [advance, archive, beat, begin, brief, complete, decide, fail, finish, importReview, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive];

@@ -1,14 +1,18 @@
 import * as v from 'valibot';
-import { resolve } from '../kernel/address.ts';
-import { objectsAt, standingText, textAt, textsAt } from '../kernel/answer.ts';
+import { objectAt, objectsAt, standingText, textAt, textsAt } from '../kernel/answer.ts';
+import { briefFields, wishOfBrief } from '../kernel/brief-fields.ts';
+import { briefIn, printBrief } from '../kernel/brief-forms.ts';
 import { optionalText, optionalTexts, sessionField } from '../kernel/fields.ts';
+import { resolveToGoOn } from '../kernel/going-on.ts';
 import { orderResume } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
 
 export const resume = defineVerb({
   name: 'resume',
   summary: 'Go on exactly where it was left.',
-  details: `Ends a pause, and says where the session stands and what comes next; what is finished is not done again. A closed session is refused (5): stint reopen goes on with it.
+  details: `Records who goes on with the session, ends a pause, and gives the brief (stint brief): what it is for, where it stands, what binds, what changed outside since, and what comes next; what is finished is not done again. Said again by the same actor in the same place, with nothing in between, it changes nothing.
+
+Without a session it is the only open one of this checkout; of several none is guessed (3), and what each is about is told. Where none is open, the one that was closed last is named (4); a closed session is refused (5): stint reopen goes on with it.
 
 Of steps that were under way: a result that was left in a file (result_path of next --claim) is taken; one whose claim has not expired, or whose worker is alive, is left alone, and whose it is is said (--take-over interrupts it); any other is interrupted. An interrupted step whose template does not call it idempotent is in doubt: it is neither done again nor taken for done before --rerun or --done says which, on the record.
 
@@ -22,8 +26,10 @@ A template that has changed since is told, and changes nothing.`,
     rerun: optionalTexts('A step in doubt that is to be done again.'),
     done: optionalTexts('A step in doubt that is done.'),
     reason: optionalText('How that is known.'),
+    ...briefFields,
     session: sessionField,
   }),
+  aliases: [{ name: 'continue' }],
   positionals: ['session'],
   contradiction: ({ rerun = [], done = [], reason }) => {
     const both = rerun.find((step) => done.includes(step));
@@ -33,15 +39,20 @@ A template that has changed since is told, and changes nothing.`,
       : undefined;
   },
   does: {
-    writes: async (world, { session, rerun = [], done = [], reason }) => {
-      const row = await resolve(world, session);
+    writes: async (world, { session, rerun = [], done = [], reason, ...wished }) => {
+      const row = await resolveToGoOn(world, session);
       if (!row.ok) return row;
-      return orderResume(world, row.value, {
-        again: rerun,
-        done,
-        reason: reason ?? `said by ${world.caller.actor}`,
-        takesOver: world.caller.takeOver,
-      });
+      return orderResume(
+        world,
+        row.value,
+        {
+          again: rerun,
+          done,
+          reason: reason ?? `said by ${world.caller.actor}`,
+          takesOver: world.caller.takeOver,
+        },
+        wishOfBrief(world.caller, wished),
+      );
     },
   },
   text: (answer) => {
@@ -60,6 +71,7 @@ A template that has changed since is told, and changes nothing.`,
           `running: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')} of ${textAt(one, 'held_by')} on ${textAt(one, 'host')} until ${textAt(one, 'expires_at')}`,
       ),
       ...(doubtful.length === 0 ? [] : [`in doubt: ${doubtful.join(', ')} (say --rerun STEP, or --done STEP)`]),
+      ...('brief' in answer ? ['', printBrief(briefIn(objectAt(answer, 'brief')))] : []),
     ].join('\n');
   },
 });

@@ -1,5 +1,6 @@
 import { defineKind, type Kind } from '../../kernel/kind.ts';
 import { doubtfulIn, runningIn } from '../../kernel/steps.ts';
+import { briefOfOrchestration } from './brief.ts';
 import { currentFile, home, kindName, mirrorsOf, nameFor } from './documents.ts';
 import {
   commandSchema,
@@ -41,6 +42,7 @@ export const kind: Kind = defineKind<OrchestrationState, OrchestrationCommand, O
   decide: decideOrchestration,
   view: viewOfOrchestration,
   progress: progressOfOrchestration,
+  brief: briefOfOrchestration,
   folder: () => home,
   mirrors: mirrorsOf,
   steps: {

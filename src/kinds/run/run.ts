@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { checkName, keyOf, resolve } from '../../kernel/address.ts';
 import { objectsAt, standingText, table, textAt } from '../../kernel/answer.ts';
+import { wishOfBrief } from '../../kernel/brief-fields.ts';
 import { loadedIn, sessionIn, standingOf, type Order } from '../../kernel/dispatch.ts';
 import { flag, optionalName, optionalPairs, optionalText, pairsOf, twiceIn } from '../../kernel/fields.ts';
 import { folderOf } from '../../kernel/kind.ts';
@@ -66,7 +67,12 @@ The session is called WFR-<slug>-<date>-<time>, unless --name says otherwise; it
       const row = await resolve(world, resume, { kind: 'run' });
       if (!row.ok) return row;
       const { actor, takeOver } = world.caller;
-      return orderResume(world, row.value, { again: [], done: [], reason: `said by ${actor}`, takesOver: takeOver });
+      return orderResume(
+        world,
+        row.value,
+        { again: [], done: [], reason: `said by ${actor}`, takesOver: takeOver },
+        wishOfBrief(world.caller, {}),
+      );
     },
   },
   text: (answer) =>

@@ -1,6 +1,7 @@
 import { hashEvent, isLifecycle } from '../../kernel/event.ts';
 import type { Kind, Kinds } from '../../kernel/kind.ts';
 import { StoreFailure, type ReadSession, type SessionRow } from '../../kernel/ports.ts';
+import { sessionToRead } from '../../kernel/query.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import {
   absentSession,
@@ -14,7 +15,6 @@ import {
 import {
   isIntact,
   parseCommon,
-  sessionToRead,
   storedToRead,
   storedToSession,
   unreadableOf,

@@ -130,7 +130,8 @@ export const flagsOf = (verb: Verb): readonly Flag[] => [
   ...(verb.payload === undefined ? [] : payloadFlags),
   ...sourceFlags(verb),
   ...(verb.access === 'writes' ? writeFlags : []),
-  ...commonFlags,
+  // A verb with more forms of its text has a field of that name.
+  ...commonFlags.filter(({ name }) => verb.input.entries[name] === undefined),
 ];
 
 /** Takes a command line apart, strictly: whatever is not known is refused by its name. */
@@ -333,7 +334,7 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
       payload,
       elsewhere,
       flags: {
-        json: given['json'] === true || format === 'json',
+        json: given['json'] === true || format === 'json' || input['format'] === 'json',
         quiet: given['quiet'] === true,
         actor: textOf(given['actor']),
         store: textOf(given['store']),

@@ -8,7 +8,7 @@ import type { VerbRefusal, World } from '../../kernel/verb.ts';
 import { noProgress } from '../../kernel/view.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { sessionToRead } from '../../store/rows.ts';
+import { sessionToRead } from '../../kernel/query.ts';
 
 /** Most sessions that one answer tells of. */
 const mostSessions = 20;

@@ -1,0 +1,132 @@
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { abandonedIn } from './abandoned.ts';
+import { composeBrief, type BriefFacts, type BriefWish } from './brief.ts';
+import type { Brief } from './brief-forms.ts';
+import { folderOf } from './kind.ts';
+import { kindBriefOf } from './kind-brief.ts';
+import { observeSign, standingOfClaim } from './lease.ts';
+import { entryOf, type Entry, type EntryType } from './journal.ts';
+import type { OutsideLook } from './outside.ts';
+import type { Files, Place } from './ports.ts';
+import { sessionToRead, statusToJson, type QueryWorld } from './query.ts';
+import { viewOfSession, type OpenedSession } from './session.ts';
+import type { World } from './verb.ts';
+
+/** Gathers what a brief is made of: what costs a look is looked at before, so that a brief can be made inside a commit. */
+
+/** What was looked at beside a session. */
+export interface Looked {
+  readonly home: Place;
+  readonly outside: OutsideLook;
+  readonly openedBy: string | null;
+  readonly absent: ReadonlySet<string>;
+  readonly entries: BriefFacts['entries'];
+  readonly last: BriefFacts['last'];
+}
+
+/** Looks at what lies around a session: its checkout, its files, and for a full brief all of its journal. */
+export const lookAround = async (
+  world: Pick<World, 'store' | 'places' | 'files' | 'outside'>,
+  session: OpenedSession,
+  { budget }: Pick<BriefWish, 'budget'>,
+): Promise<Looked> => {
+  const { store, places, files } = world;
+  const { key, common } = session;
+  const home = places.homeOf(common);
+  const folder = folderOf(session.kind, common);
+  const isHere = home.isElsewhere !== true;
+  const { files: named } = kindBriefOf(session, viewOfSession(session), folder);
+  const [opened] = await store.events(key, { first: 1 });
+  return {
+    home,
+    outside: isHere
+      ? await world.outside({
+          root: home.root,
+          folder,
+          since: common.updatedAt,
+          validatedAt: common.journal?.recent.validation?.at(-1)?.at ?? null,
+          recordedHead: common.resumed?.head ?? null,
+        })
+      : { known: false, because: 'the session belongs to another machine' },
+    openedBy: opened?.actor ?? null,
+    absent: new Set(
+      named.flatMap(({ path }) => (isHere && path !== '' && !files.exists(`${home.root}/${path}`) ? [path] : [])),
+    ),
+    entries: budget === 'full' ? await readEntries(store, session) : undefined,
+    last: { updatedAt: common.updatedAt, ...(common.resumed === undefined ? {} : { resumed: common.resumed }) },
+  };
+};
+
+/** How many events are read at a time. */
+const page = 1000;
+
+/** All entries of the journal that hold, whole, by their type. */
+const readEntries = async (
+  store: World['store'],
+  { key, common }: OpenedSession,
+): Promise<Readonly<Partial<Record<EntryType, readonly Entry[]>>>> => {
+  const entries = new Map<number, Entry>();
+  for (let after = 0; common.notes > 0 && after < common.seq;) {
+    const events = await store.events(key, { after, first: page, until: common.seq });
+    for (const event of events) {
+      if (event.type !== 'Noted') continue;
+      const entry = entryOf(event, Number.POSITIVE_INFINITY);
+      if (entry.supersedes !== undefined) entries.delete(entry.supersedes);
+      entries.set(entry.id, entry);
+    }
+    const last = events.at(-1);
+    if (last === undefined) break;
+    after = last.seq;
+  }
+  return Object.fromEntries(Map.groupBy(entries.values(), ({ type }) => type));
+};
+
+/** Nothing of a folder is looked at inside a commit; a brief tells of files what was looked at before. */
+const noFiles: Files = { digest: () => undefined, list: () => [], exists: () => false, read: () => null };
+
+/** The brief of a session whose running processes and renewals were loaded with it, as plain JSON. */
+export const briefOf = (
+  world: Omit<QueryWorld, 'files'>,
+  session: OpenedSession,
+  looked: Looked,
+  wish: BriefWish,
+  notes: readonly string[] = [],
+): JsonObject => {
+  const { caller, host } = world;
+  const { common, folded, renewals, processes } = session;
+  const view = viewOfSession(session);
+  const folder = folderOf(session.kind, common);
+  const isOpen = common.status === 'active';
+  const running = isOpen ? (folded.steps?.running() ?? []) : [];
+  const left = new Map(abandonedIn(session, caller.now, host).map(({ id, because }) => [id, because]));
+  const surroundings = {
+    processes: [...processes.values()],
+    renewal: renewals.get(''),
+    atWork: { working: running.length - left.size, heardAt: null },
+    sampled: folded.sampled(common, session.samples),
+    abandoned: isOpen && view.next.kind === 'wait' ? left.size : 0,
+  };
+  const facts: BriefFacts = {
+    ...looked,
+    common,
+    kind: kindBriefOf(session, view, folder),
+    status: statusToJson(sessionToRead(session), surroundings, { ...world, files: noFiles }, folder),
+    atWork: new Map(
+      running.map(({ id, attempt, claim }) => {
+        const because = left.get(id);
+        const until = standingOfClaim(claim, renewals.get(id), caller.now).expiresAt;
+        const life = { alive: 'alive', dead: 'gone', unknown: 'not seen from here' }[observeSign(claim.sign, host)];
+        const note = `attempt ${attempt} on ${claim.holder.host} until ${until}, its worker is ${life}`;
+        return [
+          id,
+          { note: because === undefined ? note : `${note}; left (${because})`, isLeft: because !== undefined },
+        ];
+      }),
+    ),
+    inDoubt: folded.steps?.inDoubt() ?? [],
+    notes,
+    now: caller.now,
+  };
+  const brief: Brief = composeBrief(facts, wish);
+  return brief;
+};
