@@ -57,6 +57,21 @@ export const lookAround = async (
   };
 };
 
+/** The brief of a session as it is now. */
+export const readBrief = async (world: World, key: string, wish: BriefWish): Promise<JsonObject> => {
+  const { store } = world;
+  const loaded = await store.load(key);
+  if (loaded === undefined) throw new Error(`${key} has a row and no events`);
+  const processes = await store.processes({ session: key });
+  const session = {
+    ...loaded,
+    processes: new Map(processes.map((process) => [process.id, process])),
+    renewals: await store.renewals(key),
+    samples: await store.samples(key),
+  };
+  return briefOf(world, session, await lookAround(world, session, wish), wish);
+};
+
 /** How many events are read at a time. */
 const page = 1000;
 

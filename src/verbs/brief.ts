@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { briefOf, lookAround } from '../kernel/brief-facts.ts';
+import { readBrief } from '../kernel/brief-facts.ts';
 import { briefFields, wishOfBrief } from '../kernel/brief-fields.ts';
 import { briefIn, formats, printBrief } from '../kernel/brief-forms.ts';
 import { choice, sessionField } from '../kernel/fields.ts';
@@ -31,18 +31,7 @@ Every fact is told whole, with who recorded it, when, and in which event; a text
     reads: async (world, { session: given, format, ...wished }) => {
       const row = await resolveToGoOn(world, given);
       if (!row.ok) return err({ refusal: row.error });
-      const { key } = row.value;
-      const loaded = await world.store.load(key);
-      if (loaded === undefined) throw new Error(`${key} has a row and no events`);
-      const processes = await world.store.processes({ session: key });
-      const session = {
-        ...loaded,
-        processes: new Map(processes.map((process) => [process.id, process])),
-        renewals: await world.store.renewals(key),
-        samples: await world.store.samples(key),
-      };
-      const wish = wishOfBrief(world.caller, { ...wished, format });
-      return ok(briefOf(world, session, await lookAround(world, session, wish), wish));
+      return ok(await readBrief(world, row.value.key, wishOfBrief(world.caller, { ...wished, format })));
     },
   },
   text: (answer) => printBrief(briefIn(answer)),
