@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
-import { member } from './values.ts';
+import { member } from '../../lib/lenient.ts';
 
 /**
  * Files that lie beside those of a workflow run and are none, some under the same name. They are known by what they hold:
