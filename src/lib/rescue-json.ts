@@ -258,7 +258,9 @@ const distinct = (documents: readonly FoundDocument[]): readonly FoundDocument[]
   const seen = new Set<string>();
   return documents.filter(({ value }) => {
     const text = JSON.stringify(value);
-    return !seen.has(text) && seen.add(text);
+    const isNew = !seen.has(text);
+    seen.add(text);
+    return isNew;
   });
 };
 

@@ -383,7 +383,7 @@ const readBare = (
 };
 
 /** What programs of other languages write for the three words of JSON, and for numbers that it does not have. */
-const words: ReadonlyMap<string, Json> = new Map<string, Json>([
+const words: ReadonlyMap<string, boolean | null> = new Map([
   ['true', true],
   ['false', false],
   ['null', null],

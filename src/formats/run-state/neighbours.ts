@@ -13,6 +13,10 @@ export interface Neighbour {
   readonly why: string;
 }
 
+interface KnownNeighbour extends Neighbour {
+  readonly fits: (object: JsonObject) => boolean;
+}
+
 /** Which neighbour a value is; undefined where it is none that is known. */
 export const neighbourOf = (value: Json | undefined): Neighbour | undefined => {
   const entries = Array.isArray(value) ? value : isJsonObject(value) ? member(value, 'sessions') : undefined;
@@ -35,8 +39,15 @@ const hasOne = (object: JsonObject, ...keys: readonly string[]): boolean =>
 const hasId = (object: JsonObject, prefix: RegExp): boolean =>
   [member(object, 'session_id'), member(object, 'id')].some((id) => typeof id === 'string' && prefix.test(id));
 
+/** A file that is read by the format of its own. */
+export const agentSession: KnownNeighbour = {
+  is: 'a session of an orchestrator of agents',
+  why: 'It is about agents and what they have done, without a plan of batches.',
+  fits: (object) => has(object, 'agents') && hasOne(object, 'completed_work', 'goal', 'total_agents', 'mode'),
+};
+
 /** The first that fits counts: what has keys of its own stands before what is only known by the prefix of its id. */
-const neighbours: readonly (Neighbour & { readonly fits: (object: JsonObject) => boolean })[] = [
+const neighbours: readonly KnownNeighbour[] = [
   {
     is: 'the snapshot of a checkpoint',
     why: 'It is read together with the run that it belongs to, and alone it is none.',
@@ -105,11 +116,7 @@ const neighbours: readonly (Neighbour & { readonly fits: (object: JsonObject) =>
     why: 'It is the log of an execution in another form, without a plan of batches.',
     fits: (object) => has(object, 'nodeStates'),
   },
-  {
-    is: 'a session of an orchestrator of agents',
-    why: 'It is about agents and what they have done, without a plan of batches.',
-    fits: (object) => has(object, 'agents') && hasOne(object, 'completed_work', 'goal', 'total_agents', 'mode'),
-  },
+  agentSession,
   {
     is: 'what a hook remembers of a conversation',
     why: 'It counts prompts, and nothing in it is about a run.',
