@@ -354,7 +354,7 @@ const produced: StoredEvent[] = [];
 /** The situations that the examples of a kind and the kernel's own commands reach, breadth first, and not too many. */
 const explored = (kind: Kind): readonly OpenedSession[] => {
   const moves: readonly ((session: Session) => Result<readonly NewEvent[], Refusal>)[] = [
-    (session) => decideBegin(session, { branch: 'main', worktree: 'main' }),
+    (session) => decideBegin(session, { branch: 'main', worktree: 'main', goal: 'a goal' }),
     (session) => decideFinish(session, { abort: false, reason: null }),
     (session) => decideFinish(session, { abort: true, reason: 'shown' }),
     (session) => decideNote(session, 'shown'),
@@ -453,7 +453,7 @@ const showLeases = (session: OpenedSession): void => {
 };
 
 const decideFirst = (kind: Kind): Result<readonly NewEvent[], Refusal> =>
-  decideBegin(absentSession(kind, `${kind.name}:shown`), { branch: 'main', worktree: 'main' });
+  decideBegin(absentSession(kind, `${kind.name}:shown`), { branch: 'main', worktree: 'main', goal: 'a goal' });
 
 /** A session after a decision; where that was a refusal, the pages cannot be made. */
 function append(session: Session, decided: Result<readonly NewEvent[], Refusal>): OpenedSession {

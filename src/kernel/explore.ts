@@ -44,7 +44,8 @@ export const exploreKind = (kind: Kind, limit = 300): Exploration => {
   const faults: string[] = [];
   const accepted = new Set<string>();
   const produced = new Set<string>();
-  const start: Situation = { session: absentSession(kind, `${kind.name}:explored`), events: [], path: '' };
+  const empty = { ...absentSession(kind, `${kind.name}:explored`), samples: kind.exampleSamples };
+  const start: Situation = { session: empty, events: [], path: '' };
   const seen = new Set([identify(start.session)]);
   const queue = [start];
 
@@ -97,7 +98,7 @@ type Move = readonly [string, (session: Session) => Result<readonly NewEvent[], 
 
 /** What can be done to a session of a kind: the kernel's commands, and the kind's examples. */
 const movesOf = (kind: Kind): readonly Move[] => [
-  ['begin', (session) => decideBegin(session, { branch: 'main', worktree: 'main' })],
+  ['begin', (session) => decideBegin(session, { branch: 'main', worktree: 'main', goal: 'a goal' })],
   ['finish', (session) => decideFinish(session, { abort: false, reason: null })],
   ['finish --abort', (session) => decideFinish(session, { abort: true, reason: 'no longer needed' })],
   ['pause', (session) => decideOpened(session, (opened) => decidePause(opened, 'for the night'))],

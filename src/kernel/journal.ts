@@ -55,6 +55,8 @@ export interface Blocker {
 
 /** What is kept of the journal with its session: counts of all, and the newest of each type. */
 export interface Journal {
+  /** The number of the newest event of the journal. */
+  readonly newest: number;
   /** How many entries of each type were ever written; `blocker`: how often the work was blocked. */
   readonly counts: Readonly<Partial<Record<EntryType | 'blocker', number>>>;
   /** The newest entries of each type, the oldest first. Decisions and assumptions are those that hold: none that was superseded. */
@@ -64,7 +66,7 @@ export interface Journal {
 }
 
 /** Before anything was written. */
-export const emptyJournal: Journal = { counts: {}, recent: {}, blockers: [] };
+export const emptyJournal: Journal = { newest: 0, counts: {}, recent: {}, blockers: [] };
 
 /** How many entries of each type are kept with a session. */
 export const recentLimits: Readonly<Record<EntryType, number>> = {
@@ -87,7 +89,7 @@ export const mostBlockers = 100;
 /** Folds an event of the journal: `Noted`, `BlockerRaised` or `BlockerCleared`. */
 export const foldJournal = (before: Journal | undefined, event: StoredEvent): Journal => {
   const { seq: id, at, actor, data } = event;
-  const journal = before ?? emptyJournal;
+  const journal = { ...(before ?? emptyJournal), newest: id };
   if (event.type === 'BlockerCleared')
     return { ...journal, blockers: journal.blockers.filter((blocker) => blocker.id !== data['blocker']) };
   if (event.type === 'BlockerRaised') {

@@ -12,6 +12,8 @@ import { noProgress, type KindView, type Progress } from './view.ts';
 export interface Situation {
   /** What the kernel knows of the session; undefined before it is opened. */
   readonly common: Common | undefined;
+  /** The newest samples, where the kind has some. */
+  readonly samples: Samples;
 }
 
 /** A file that is derived from a session, in the format and place of the original system. */
@@ -24,6 +26,24 @@ export interface Mirror {
   readonly render: (event: StoredEvent) => string;
   /** SHA-256 of the file that another program had left in its place, and that the session was taken over from. */
   readonly original?: string;
+  /** Whether the file is to be gone from there: the session has left it. What somebody else wrote into it is kept beside. */
+  readonly isGone?: true;
+}
+
+/** A file in which one session of a kind lies at a time, for all to see which one is worked on. */
+export interface CurrentFile {
+  /** Relative to the checkout's root, `/` between parts. Its folder is that of all sessions of the kind, and never moved. */
+  readonly path: string;
+  /** The folder in it in which results are left. */
+  readonly results: string;
+  /** Lines for that folder's `.gitignore`, where it has none. */
+  readonly ignores: readonly string[];
+  /** What a session is called that nobody has named; `random` is a text of letters and digits that nobody else has. */
+  readonly nameFor: (now: string, random: string) => string;
+  /** The command that takes over what another program has left in that file. */
+  readonly importer: string;
+  /** The command that puts the open session away and begins another. */
+  readonly successor: string;
 }
 
 /** An event that this program cannot fold: written by a newer one, or damaged. */
@@ -54,6 +74,18 @@ export interface KindDefinition<
   readonly eventVersions: Readonly<Record<Exclude<Event['type'], keyof typeof kernelEvents>, number>>;
   /** The names of the positions that commands name: where one name stands for several sessions, they tell which is meant. */
   readonly positions?: readonly string[];
+  /** Set where a checkout has one open session of the kind at a time. */
+  readonly current?: CurrentFile;
+  /** How the work may be done, where there are several ways, the usual one first: `begin` is told with `mode`. */
+  readonly modes?: readonly string[];
+  /** Commands that a paused session takes beside those about steps that are under way: they begin nothing. */
+  readonly whilePaused?: readonly string[];
+  /** Whether nobody begins one without saying what it is to come to. */
+  readonly needsGoal?: true;
+  /** Whether its mirrors show what stands in the journal, and are made anew with it. */
+  readonly mirrorsJournal?: true;
+  /** What samples say of it: fields of `status` that take the place of those of the view. */
+  readonly sampled?: (state: State, common: Common, samples: Samples) => JsonObject;
   readonly initial: State;
   readonly evolve: (state: State, event: Event, stored: StoredEvent) => State;
   /** The rules: events, none where the command changes nothing, or a refusal. An event may carry `happened`, as a `DecidedEvent` does. */
@@ -71,7 +103,12 @@ export interface KindDefinition<
   readonly sources?: (state: State) => readonly SourceFile[];
   /** At least one command of every type; the contract suite explores what they can reach. */
   readonly examples: readonly Command[];
+  /** Samples that they are decided beside, for a kind that has some. */
+  readonly exampleSamples?: Samples;
 }
+
+/** The newest samples of a session, by their names: values that come too often for events. */
+export type Samples = ReadonlyMap<string, JsonObject>;
 
 /** A step that may be handed out. */
 export interface ReadyStep {
@@ -94,10 +131,11 @@ export interface RunningStep {
   readonly claim: Claim;
 }
 
-/** Which of the ready steps are meant: at most so many, those behind one of them. */
+/** Which of the ready steps are meant: at most so many, those behind one of them, or one alone. */
 export interface StepPage {
   readonly limit: number;
   readonly after?: string | undefined;
+  readonly only?: string | undefined;
 }
 
 /** The steps of a session as they can be handed out; none of them are part of the view. */
@@ -131,12 +169,13 @@ export interface SourceFile {
   readonly digest: string | null;
 }
 
-/** The folder of a session, relative to the checkout's root: its kind's, or the one in `archive` beside that. */
+/** The folder of a session, relative to the checkout's root: its kind's, or the one in `archive` beside that, unless all share one. */
 export const folderOf = (
-  kind: { readonly folder: (name: string) => string },
+  kind: { readonly folder: (name: string) => string; readonly current?: CurrentFile | undefined },
   { name, archivedAt }: Pick<Common, 'name' | 'archivedAt'>,
 ): string => {
   const folder = kind.folder(name);
+  if (kind.current !== undefined) return folder;
   const at = folder.lastIndexOf('/') + 1;
   return archivedAt === null ? folder : `${folder.slice(0, at)}archive/${folder.slice(at)}`;
 };
@@ -146,8 +185,8 @@ export const folderOf = (
  * writes mirrors finds that it is still to be moved, and moves it. Where another system has put a session stays where it is
  * for as long as nothing happens to it here.
  */
-const folderMark = (common: Common, folder: string): readonly Mirror[] =>
-  common.folderSeq === 0 || isAsImported(common)
+const folderMark = (common: Common, folder: string, isShared: boolean): readonly Mirror[] =>
+  common.folderSeq === 0 || isShared || isAsImported(common)
     ? []
     : [{ path: folderMarkOf(common.key), source: common.folderSeq, render: () => folder }];
 
@@ -163,7 +202,14 @@ export interface Kind {
   readonly positions: readonly string[];
   readonly eventVersions: Readonly<Record<string, number>>;
   readonly examples: readonly KindCommand[];
+  readonly exampleSamples: Samples;
   readonly folder: (name: string) => string;
+  readonly current: CurrentFile | undefined;
+  readonly modes: readonly string[];
+  readonly whilePaused: readonly string[];
+  readonly needsGoal: boolean;
+  readonly mirrorsJournal: boolean;
+  readonly isSampled: boolean;
   /** The state before any event. */
   readonly empty: Folded;
   /** The state of a snapshot that `freeze` returned under this `stateVersion`. */
@@ -175,6 +221,8 @@ export type KindCommand = JsonObject & { readonly type: string };
 
 /** A kind's state with everything that can be asked of it. */
 export interface Folded {
+  /** The state itself, for verbs that only its kind has: nobody else knows what it is. */
+  readonly state: unknown;
   readonly apply: (event: StoredEvent) => Result<Folded, Unreadable>;
   readonly freeze: () => string;
   readonly decide: (command: KindCommand, situation: Situation) => Result<readonly DecidedEvent[], Refusal>;
@@ -183,6 +231,7 @@ export interface Folded {
   readonly mirrors: (common: Common) => readonly Mirror[];
   readonly steps: FoldedSteps | undefined;
   readonly sources: () => readonly SourceFile[];
+  readonly sampled: (common: Common, samples: Samples) => JsonObject;
 }
 
 /** What can be handed out of a state. */
@@ -202,6 +251,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
   const versions: Readonly<Record<string, number>> = definition.eventVersions;
 
   const fold = (state: State): Folded => ({
+    state,
     apply: (stored) => {
       const unreadable = { seq: stored.seq, type: stored.type, v: stored.v };
       const version = versions[stored.type];
@@ -225,12 +275,13 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     mirrors: (common) => {
       const folder = folderOf(definition, common);
       return [
-        ...folderMark(common, folder),
+        ...folderMark(common, folder, definition.current !== undefined),
         ...definition.mirrors(state, common, folder).map((mirror) => ({ ...mirror, path: `${folder}/${mirror.path}` })),
       ];
     },
     steps: definition.steps && stepsOf(definition.steps, state),
     sources: () => definition.sources?.(state) ?? [],
+    sampled: (common, samples) => definition.sampled?.(state, common, samples) ?? {},
   });
 
   return {
@@ -241,7 +292,14 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     commandTypes: [...new Set(definition.examples.map((command) => command.type))],
     eventVersions: versions,
     examples: definition.examples.map((command) => ({ ...command })),
+    exampleSamples: definition.exampleSamples ?? new Map(),
     folder: definition.folder,
+    current: definition.current,
+    modes: definition.modes ?? [],
+    whilePaused: definition.whilePaused ?? [],
+    needsGoal: definition.needsGoal ?? false,
+    mirrorsJournal: definition.mirrorsJournal ?? false,
+    isSampled: definition.sampled !== undefined,
     empty: fold(definition.initial),
     // A snapshot is only given back when its version and checksum hold, so it is what freeze returned for a State.
     thaw: (snapshot) => fold(snapshot as State),

@@ -66,7 +66,7 @@ export const loadKind = async (kinds: Kinds, name: string): Promise<Kind | undef
   whenLoaded(() => kinds.get(name));
 
 /** The same for whoever can do without it: undefined also for one that cannot be loaded. */
-const knownKind = async (kinds: Kinds, name: string): Promise<Kind | undefined> => {
+export const knownKind = async (kinds: Kinds, name: string): Promise<Kind | undefined> => {
   try {
     return await loadKind(kinds, name);
   } catch (error) {

@@ -15,15 +15,40 @@ type Decision = Result<readonly DecidedEvent[], Refusal>;
  */
 export const decideBegin = (
   session: Session,
-  opening: { readonly branch: string | null; readonly worktree: string },
+  opening: { readonly branch: string | null; readonly worktree: string; readonly goal?: string },
+  {
+    mode,
+    project,
+  }: { readonly mode?: string | undefined; readonly project?: { readonly name: string; readonly path: string } } = {},
 ): Decision => {
   const unreadable = refuseUnreadable(session);
   if (unreadable !== undefined) return err(unreadable);
   if (!isOpened(session)) {
-    return prepend(kernelEvent('SessionOpened', opening), askKind(session, { type: 'begin' }));
+    if (session.kind.needsGoal && opening.goal === undefined) return err(refuseAimless(session));
+    const begin = {
+      type: 'begin',
+      ...(mode === undefined ? {} : { mode }),
+      // The file of the current session says whose it is.
+      ...(project === undefined || session.kind.current === undefined ? {} : { project }),
+    };
+    return prepend(kernelEvent('SessionOpened', opening), askKind(session, begin));
   }
+  const { goal } = session.common;
+  if (opening.goal !== undefined && goal !== opening.goal) return err(refuseOtherGoal(session, goal));
   return session.common.status === 'active' ? ok([]) : decideReopen(session, null);
 };
+
+const refuseAimless = ({ kind }: Session): Refusal =>
+  refuse('usage', `begin: a session of the kind ${kind.name} says what it is to come to.`, {
+    expected: '--goal GOAL',
+    hint: `stint begin ${kind.name} --goal GOAL`,
+  });
+
+const refuseOtherGoal = ({ key, kind }: Session, goal: string | null): Refusal =>
+  refuse('conflict', `${key} is there, with ${goal === null ? 'no goal' : 'another goal'}.`, {
+    expected: 'its own goal, or none to go on with it',
+    hint: kind.current?.successor ?? `stint begin ${kind.name} --fresh --goal GOAL`,
+  });
 
 /** Goes on with a closed session: a completed one with what comes after it, any other where it was left. */
 export const decideReopen = (session: OpenedSession, reason: string | null): Decision => {
@@ -102,7 +127,8 @@ export const decideCommand = (session: Session, command: KindCommand, process?: 
       }),
     );
   }
-  if (session.common.pause !== null && !underWay.has(command.type)) return err(refusePaused(session.common));
+  const isUnderWay = underWay.has(command.type) || session.kind.whilePaused.includes(command.type);
+  if (session.common.pause !== null && !isUnderWay) return err(refusePaused(session.common));
   const decided = askKind(session, command);
   const closes = decided.ok && decided.value.some(({ type }) => type === 'SessionClosed');
   return closes ? ok([...decided.value, ...decideClose([...session.processes.values()], process)]) : decided;
@@ -184,7 +210,7 @@ export const refuseClosed = (common: Common): Refusal =>
   });
 
 const askKind = (session: Session, command: KindCommand): Decision =>
-  session.folded.decide(command, { common: session.common });
+  session.folded.decide(command, { common: session.common, samples: session.samples });
 
 const prepend = (event: DecidedEvent, decision: Decision): Decision =>
   decision.ok ? ok([event, ...decision.value]) : decision;

@@ -67,7 +67,9 @@ export type Beside =
   /** When a running process was last heard of; it does not go back. */
   | { readonly process: string; readonly heartbeatAt: string }
   /** What was renewed of the claim of a step, or of the session itself, where the step is empty; null forgets it. */
-  | { readonly session: string; readonly step: string; readonly renewal: Renewal | null };
+  | { readonly session: string; readonly step: string; readonly renewal: Renewal | null }
+  /** A value that comes too often for events, in the place of the one before of that name; null forgets it. */
+  | { readonly session: string; readonly sample: string; readonly value: JsonObject | null };
 
 /** What a commit is asked to do. */
 export interface CommitRequest<Answer extends JsonObject> {
@@ -167,6 +169,9 @@ export interface ReadSession {
   readonly unreadable: Unreadable | undefined;
 }
 
+/** The digest of a mirror whose file is to be gone. */
+export const goneDigest = '';
+
 /** The newest version that was made of a mirror. */
 export interface MirrorRecord {
   readonly session: string;
@@ -174,9 +179,9 @@ export interface MirrorRecord {
   readonly path: string;
   /** The seq of the event it was made from. */
   readonly source: number;
-  /** SHA-256 of its content. */
+  /** SHA-256 of its content; empty where the file is to be gone. */
   readonly digest: string;
-  /** What the file looked like from outside when it was last known to be right; null until it was written. */
+  /** What the file looked like from outside when it was last known to be right; null until it was written, or left. */
   readonly stamp: string | null;
 }
 
@@ -296,6 +301,8 @@ export interface Store {
   readonly processes: (filter: ProcessFilter) => Promise<readonly Process[]>;
   /** What was renewed of the lease of a session, under an empty name, and of its steps. */
   readonly renewals: (key: string) => Promise<ReadonlyMap<string, Renewal>>;
+  /** The newest samples of a session, by their names. */
+  readonly samples: (key: string) => Promise<ReadonlyMap<string, JsonObject>>;
   /** Counts a write that was refused because the session is held; where that cannot be written it is not counted. */
   readonly countRefusal: (key: string, at: string) => Promise<void>;
   /** How many writes were refused since the session was claimed, and when the last one. */

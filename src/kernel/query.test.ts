@@ -266,7 +266,7 @@ suite('next action', () => {
     const read = { row: of, reason: null, pause: null, notes: 0, view, unreadable: undefined };
     return statusToJson(
       read,
-      { processes, renewal: undefined, atWork: { working: 0, heardAt: null }, abandoned: 0 },
+      { processes, renewal: undefined, atWork: { working: 0, heardAt: null }, abandoned: 0, sampled: {} },
       seeing(evidence, caller),
       'work/a',
     );

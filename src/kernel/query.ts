@@ -15,7 +15,7 @@ import {
 } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Kinds } from './kind.ts';
-import { handsOutSteps } from './kinds.ts';
+import { handsOutSteps, knownKind } from './kinds.ts';
 import type { NextAction } from './view.ts';
 
 /** Whether somebody works on a session, as far as can be seen. */
@@ -86,6 +86,8 @@ export interface Surroundings {
   readonly renewal: Renewal | undefined;
   /** Who works on its steps. */
   readonly atWork: Pick<AtWork, 'working' | 'heardAt'>;
+  /** What was measured last, as fields of its status. */
+  readonly sampled: JsonObject;
   /** How many attempts of its steps nobody works on any more; told where nothing else is to be done. */
   readonly abandoned: number;
 }
@@ -95,6 +97,7 @@ const notKnown: Surroundings = {
   processes: [],
   renewal: undefined,
   atWork: { working: 0, heardAt: null },
+  sampled: {},
   abandoned: 0,
 };
 
@@ -123,8 +126,19 @@ export const surroundingsOf = async (
     processes: await world.store.processes({ session: row.key }),
     renewal: await renewalOfRow(world.store, row),
     atWork,
+    sampled: await sampledOf(world, row),
     abandoned: view.next.kind === 'wait' ? atWork.abandoned.length : 0,
   };
+};
+
+/** What was measured last of a session, where its kind has samples. */
+const sampledOf = async (
+  { store, kinds }: { readonly store: Store; readonly kinds: Kinds },
+  { key, kind }: SessionRow,
+): Promise<JsonObject> => {
+  if ((await knownKind(kinds, kind))?.isSampled !== true) return {};
+  const session = await store.load(key);
+  return session?.folded.sampled(session.common, await store.samples(key)) ?? {};
 };
 
 /** The next action of a session, for whoever asks. */
@@ -157,7 +171,7 @@ export const statusToJson = (
   folder: string,
 ): JsonObject => {
   const { row, reason, pause, notes, view, unreadable } = session;
-  const { processes, renewal, atWork } = surroundings;
+  const { processes, renewal, atWork, sampled } = surroundings;
   const home = world.places.homeOf(row);
   const running = processes.filter(({ endedAt }) => endedAt === null);
   const { activity, since } = activityOf(row, running, world, renewal, atWork);
@@ -173,6 +187,7 @@ export const statusToJson = (
     position: view.position,
     ...(reason === null ? {} : { reason }),
     ...view.fields,
+    ...sampled,
     started_at: row.startedAt,
     updated_at: row.updatedAt,
     closed_at: row.closedAt,

@@ -2,11 +2,12 @@ import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isJsonObject } from '../lib/json.ts';
 import { parseJson } from '../lib/json-text.ts';
+import { nameFrom } from '../lib/name.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { abandonedIn, type Abandoned } from './abandoned.ts';
 import { missingFiles } from './missing-files.ts';
-import type { KindCommand, RunningStep } from './kind.ts';
-import { folderIn } from './kinds.ts';
+import { folderOf, type KindCommand, type Kinds, type RunningStep } from './kind.ts';
+import { loadKind } from './kinds.ts';
 import type { SessionRow } from './ports.ts';
 import type { Refusal } from './refusal.ts';
 import type { OpenedSession, Session } from './session.ts';
@@ -20,8 +21,19 @@ import { cleanJson, type World } from './verb.ts';
 /** Largest file of a result, in bytes. */
 const largestResult = 16 * 1024 * 1024;
 
-/** Where whoever works on an attempt may leave its result, in case nobody is there to take it; in the session's own folder. */
-export const resultFile = (step: string, attempt: number): string => `artifacts/${step}.attempt-${attempt}.result.json`;
+/**
+ * Where whoever works on an attempt may leave its result, in case nobody is there to take it: in the session's own folder,
+ * or in one of its own where all sessions of the kind share one. Relative to the checkout's root.
+ */
+export const resultFile = async (
+  kinds: Kinds,
+  row: Pick<SessionRow, 'kind' | 'name' | 'archivedAt'>,
+): Promise<(step: string, attempt: number) => string> => {
+  const kind = await loadKind(kinds, row.kind);
+  const folder = kind === undefined ? '' : folderOf(kind, row);
+  const own = kind?.current === undefined ? 'artifacts' : `${kind.current.results}/${row.name}`;
+  return (step, attempt) => `${folder}/${own}/${nameFrom(step)}.attempt-${attempt}.result.json`;
+};
 
 /** A result that was left in a file by whoever had the token of the attempt. */
 export interface LeftResult {
@@ -51,10 +63,10 @@ export const findResults = async (world: World, row: SessionRow, seen: OpenedSes
   const unread: string[] = [];
   const notes: string[] = [];
   const home = world.places.homeOf(row);
-  const folder = await folderIn(world.kinds, row);
+  const fileOf = await resultFile(world.kinds, row);
   if (home.isElsewhere === true) return noResults;
   for (const { id, attempt, claim } of seen.folded.steps?.running() ?? []) {
-    const path = `${folder}/${resultFile(id, attempt)}`;
+    const path = fileOf(id, attempt);
     const text = world.files.exists(`${home.root}/${path}`)
       ? world.files.read(`${home.root}/${path}`, largestResult)
       : undefined;

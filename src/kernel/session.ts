@@ -1,6 +1,6 @@
 import { foldCommon, type Common } from './common.ts';
 import { genesis, hashEvent, isKernelEvent, kernelEvents, type DecidedEvent, type StoredEvent } from './event.ts';
-import type { Folded, Kind, Unreadable } from './kind.ts';
+import type { Folded, Kind, Samples, Unreadable } from './kind.ts';
 import type { Renewal } from './lease.ts';
 import { foldProcess, processOf, type Process } from './process.ts';
 import { viewOf, type View } from './view.ts';
@@ -15,6 +15,8 @@ export interface Session {
   readonly processes: ReadonlyMap<string, Process>;
   /** What was renewed of its lease, under an empty name, and of its steps; loaded where it is held, or asked for. */
   readonly renewals: ReadonlyMap<string, Renewal>;
+  /** Its newest samples by their names; loaded where they are asked for. */
+  readonly samples: Samples;
   /** The hash of the newest event. */
   readonly hash: string;
   /** The first event that this program cannot fold; such a session is read, not written. */
@@ -35,6 +37,7 @@ export const absentSession = (kind: Kind, key: string): Session => ({
   folded: kind.empty,
   processes: new Map(),
   renewals: new Map(),
+  samples: new Map(),
   hash: genesis,
   unreadable: undefined,
 });

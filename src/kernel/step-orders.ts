@@ -4,11 +4,10 @@ import { err, ok, type Result } from '../lib/result.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { nearest } from '../lib/text.ts';
 import { resolve, resolveCaller } from './address.ts';
-import { findAtWork, nobodyAtWork } from './abandoned.ts';
+import { abandonedIn, findAtWork, nobodyAtWork, type Abandoned } from './abandoned.ts';
 import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
 import type { KindCommand, ReadyStep, RunningStep } from './kind.ts';
-import { folderIn } from './kinds.ts';
 import { holderOf, isSameHolder, observeSign, standingOfClaim, type Claim, type Renewal } from './lease.ts';
 import { claimOf, claimToData, lengthOf, nextToken, renewalOf, type ClaimWish } from './lease-rules.ts';
 import { decideResume } from './lifecycle-rules.ts';
@@ -49,7 +48,7 @@ export const orderHandOut = async (
   const seen = await store.load(key);
   const holder = holderOf(world, place.value);
   const left = seen === undefined ? noResults : await findResults(world, row, seen);
-  const folder = await folderIn(world.kinds, row);
+  const fileOf = await resultFile(world.kinds, row);
   let handed: readonly Handed[] = [];
   let recovered: Recovered = { adopted: [], interrupted: [], running: [] };
   return ok({
@@ -89,7 +88,7 @@ export const orderHandOut = async (
           ...stepToJson(step),
           token: claim.token,
           expires_at: claim.expiresAt,
-          result_path: resultPath(world, row, `${folder}/${resultFile(step.id, step.attempt)}`),
+          result_path: resultPath(world, row, fileOf(step.id, step.attempt)),
         })),
         ...restOf(after),
         ...recoveredToJson(recovered),
@@ -99,6 +98,81 @@ export const orderHandOut = async (
     ),
   });
 };
+
+/**
+ * Hands out the step that is named, to the caller alone, and says that its work begins. What is asked of the kind before
+ * (`prepare`) and what is known of the work (`facts`) go on record with it.
+ */
+export const orderStart = async (
+  world: World,
+  row: SessionRow,
+  wish: Omit<ClaimWish, 'holder'>,
+  { step, prepare, facts }: { readonly step: string; readonly prepare: KindCommand; readonly facts: JsonObject },
+): Promise<Result<Order<JsonObject>, Refusal>> => {
+  const { caller, host, store } = world;
+  const { key } = row;
+  const place = placeOf(world);
+  if (!place.ok) return place;
+  const holder = holderOf(world, place.value);
+  const fileOf = await resultFile(world.kinds, row);
+  const seen = await store.load(key);
+  let claim: Claim | undefined;
+  return ok({
+    fence: 'joins',
+    steps: true,
+    processes: seen === undefined ? [] : processesIn(seen),
+    ...orderOne(
+      key,
+      (session) =>
+        decideOpened(
+          session,
+          (opened) => {
+            const steps = createSteps(opened, caller.now);
+            const unprepared = steps.take(prepare);
+            if (unprepared !== undefined)
+              return err(withLeft(unprepared, opened, abandonedIn(opened, caller.now, host)));
+            const { ready, token } = steps.session().folded.steps ?? {};
+            const attempt = ready?.({ limit: 1, only: step }).steps[0]?.attempt ?? 1;
+            const made = claimOf({ holder, ...wish }, nextToken(token?.() ?? 0, caller.now), caller.now);
+            const said = Object.keys(facts).length === 0 ? {} : { facts };
+            const refusal =
+              steps.take({ type: 'claim-step', step, attempt, ...claimToData(made) }) ??
+              steps.take({ type: 'start-step', step, attempt, ...said });
+            if (refusal !== undefined) return err(refusal);
+            claim = made;
+            return ok(steps.events());
+          },
+          { mustBeOpen: true },
+        ),
+      (after) => {
+        const running = after.folded.steps?.running().find(({ id }) => id === step);
+        const attempt = running?.attempt ?? 1;
+        return {
+          session: key,
+          session_id: after.common.name,
+          step,
+          attempt,
+          token: claim?.token ?? 0,
+          expires_at: claim?.expiresAt ?? '',
+          result_path: resultPath(world, row, fileOf(step, attempt)),
+          ...restOf(after),
+          next_action: nextOf(after),
+        };
+      },
+    ),
+  });
+};
+
+/** A refusal to start something, where steps were left by whoever had them: to go on with them is what helps. */
+const withLeft = (refusal: Refusal, { common }: OpenedSession, left: readonly Abandoned[]): Refusal =>
+  left.length === 0 || refusal.retryable === false
+    ? refusal
+    : {
+        ...refusal,
+        message: `${refusal.message} Left by whoever had them: ${left.map(({ id }) => id).join(', ')}.`,
+        legal: [resumeCommand(common), ...(refusal.legal ?? [])],
+        hint: resumeCommand(common),
+      };
 
 /** Where a result may be left, for the caller: whole where the session lies in another checkout, nowhere on another machine. */
 const resultPath = ({ places }: World, row: SessionRow, path: string): string | null => {
@@ -376,6 +450,8 @@ export const orderRenewStep = async (
     readonly ttl: number | undefined;
     /** What is asked of the kind with it; undefined for nothing. */
     readonly command: ((running: RunningStep) => JsonObject & { readonly type: string }) | undefined;
+    /** What is kept with it beside the log. */
+    readonly beside?: (running: RunningStep) => readonly Beside[];
   },
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const { caller } = world;
@@ -391,7 +467,10 @@ export const orderRenewStep = async (
     steps: true,
     fence: 'joins',
     isAuthorised: (session) => isLive(session, given.step, caller.now),
-    beside: () => [{ session: row.key, step: given.step, renewal: made().renewal }],
+    beside: () => [
+      { session: row.key, step: given.step, renewal: made().renewal },
+      ...(given.beside?.(made().running) ?? []),
+    ],
     ...orderOne(
       row.key,
       (session) =>

@@ -167,7 +167,7 @@ export interface StepFacts {
 export const decideStep = (
   pool: Pool,
   command: StepCommand,
-  { common }: Situation,
+  { common }: Pick<Situation, 'common'>,
   about: (step: string) => StepFacts | undefined,
 ): Result<readonly StepEvent[], Refusal> => {
   const facts = about(command.step);

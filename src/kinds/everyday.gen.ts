@@ -7,6 +7,7 @@ import * as review from './review/index.ts';
 
 export const kinds: readonly (Kind | LazyKind)[] = [
   map.kind,
+  { name: 'orchestration', load: async () => import('./orchestration/index.ts') },
   review.kind,
   { name: 'run', load: async () => import('./run/index.ts') },
 ];

@@ -8,7 +8,8 @@ export type Lying = 'nothing' | 'empty' | 'something';
 
 /** A folder below a root as it is used: links on the way to it are followed, it itself is taken as it is. */
 export const placeOfFolder = (root: string, path: string): string | undefined => {
-  const parent = confine(root, dirname(path));
+  const above = dirname(path);
+  const parent = above === '.' ? root : confine(root, above);
   return parent === undefined ? undefined : join(parent, basename(path));
 };
 

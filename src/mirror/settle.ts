@@ -1,9 +1,9 @@
-import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isAsImported } from '../kernel/common.ts';
-import { folderOf } from '../kernel/kind.ts';
+import { folderOf, type CurrentFile } from '../kernel/kind.ts';
 import { loadKind, whenLoaded } from '../kernel/kinds.ts';
-import type { MirrorFile, MirrorRecord, SessionRow } from '../kernel/ports.ts';
+import { goneDigest, type MirrorFile, type MirrorRecord, type SessionRow } from '../kernel/ports.ts';
 import { createFileAtomic, errnoCode, makeFolders, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { lyingAt, moveFolder, placeOfFolder } from '../lib/move-folder.ts';
@@ -28,6 +28,7 @@ interface Ground {
   /** The same two as they are used; undefined where a link leads out of the checkout. */
   readonly there: string | undefined;
   readonly beyond: string | undefined;
+  readonly current: CurrentFile | undefined;
 }
 
 /** What the files of a session's mirrors are found to be; nothing is changed. */
@@ -59,7 +60,8 @@ export const inspectFolder = async (
 ): Promise<{ readonly problem: string; readonly fix: string | null } | undefined> => {
   const ground = await groundOf(world, session);
   if (ground === undefined) return undefined;
-  const { row, folder, other, there, beyond } = ground;
+  const { row, folder, other, there, beyond, current } = ground;
+  if (current !== undefined) return undefined;
   if (there === undefined || beyond === undefined)
     return { problem: 'its folder lies behind a link that leads out of the checkout', fix: null };
   if (lyingAt(beyond) !== 'something' || (await isOfAnother(world, ground))) return undefined;
@@ -123,8 +125,13 @@ export const settleMirror = async (
       if (ground?.there !== undefined && lyingAt(ground.there) === 'nothing') return record.stamp;
       const action = planMirror(record.digest, found, wasMade || (wasBeyond && found === seen));
       if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found, found === content.original));
+      removeStaleTemps(dirname(path));
+      if (record.digest === goneDigest) {
+        rmSync(path, { force: true });
+        return 'left';
+      }
       if (action !== 'keep') {
-        removeStaleTemps(dirname(path));
+        if (ground !== undefined) ignoreCurrent(ground);
         writeFileAtomic(path, content.text);
       }
       return stampOf(path);
@@ -169,7 +176,8 @@ const groundOf = async ({ store, kinds, places }: MirrorWorld, session: string):
   const home = folderOf(kind, { name: row.name, archivedAt: null });
   const archived = folderOf(kind, { name: row.name, archivedAt: row.updatedAt });
   const [folder, other] = row.archivedAt === null ? [home, archived] : [archived, home];
-  return { row, root, folder, other, there: placeOfFolder(root, folder), beyond: placeOfFolder(root, other) };
+  const { current } = kind;
+  return { row, root, folder, other, there: placeOfFolder(root, folder), beyond: placeOfFolder(root, other), current };
 };
 
 /** Whether a mirror lies in the folder where that is now: before it was archived, its mirrors had other paths. */
@@ -252,6 +260,13 @@ const makeFolder = (folder: string): void => {
   removeStaleTemps(parent);
   if (readdirSync(parent).length === 0) createFileAtomic(join(parent, '.gitignore'), '*\n');
   makeFolders(folder);
+};
+
+/** Keeps the file of the current session, and those of earlier ones, out of git, unless somebody has said what is to be ignored there. */
+const ignoreCurrent = ({ there, current }: Ground): void => {
+  if (there === undefined || current === undefined) return;
+  const path = join(there, '.gitignore');
+  if (!existsSync(path)) createFileAtomic(path, [...current.ignores, '.gitignore', ''].join('\n'));
 };
 
 /** The digest of a file; null where there is none, undefined where it cannot be read. */

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { folderMarkOf, type Kinds } from '../kernel/kind.ts';
 import { loadKind } from '../kernel/kinds.ts';
-import type { MirrorRecord, Places, Store } from '../kernel/ports.ts';
+import { goneDigest, type MirrorRecord, type Places, type Store } from '../kernel/ports.ts';
 import { confine } from '../lib/confine.ts';
 
 /** Where mirrors are made, and from what. */
@@ -45,7 +45,9 @@ export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[
 const settling = async () => import('./settle.ts');
 
 const syncMirror = async (world: MirrorWorld, record: MirrorRecord, wait: boolean): Promise<readonly string[]> => {
-  const { place, path, stamp } = record;
+  const { place, path, stamp, digest } = record;
+  // A file that was left is of no concern any more: whoever makes one there has it.
+  if (stamp !== null && digest === goneDigest) return [];
   const file = confine(world.places.homeOf({ place, branch: null }).root, path);
   if (stamp !== null && file !== undefined && stamp === stampOf(file)) return [];
   return (await settling()).settleMirror(world, record, wait);

@@ -606,6 +606,39 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     },
   );
 
+  promise(
+    'a sample is kept beside the log in the place of the one before, seen by decisions, and survives a rebuild',
+    async (store) => {
+      await openTally(store, 'a');
+      await openTally(store, 'b');
+      const events = await store.events('tally:a', {});
+      await sample(store, 'a', 'usage', { tokens: 1 });
+      await sample(store, 'a', 'usage', { tokens: 2 });
+      await sample(store, 'a', 'agent', { percent: 40, text: 'é\u{1F600}' });
+      const expected = new Map<string, JsonObject>([
+        ['agent', { percent: 40, text: 'é\u{1F600}' }],
+        ['usage', { tokens: 2 }],
+      ]);
+      assert.deepEqual(await store.samples('tally:a'), expected);
+      assert.deepEqual(await store.samples('tally:b'), new Map());
+      let seen: ReadonlyMap<string, JsonObject> | undefined;
+      await store.commit({
+        ...request('a', () => decided('a', [])),
+        decide: (sessions) => {
+          seen = sessions.get('tally:a')?.samples;
+          return ok(new Map());
+        },
+      });
+      assert.deepEqual(seen, expected);
+      assert.deepEqual(await store.events('tally:a', {}), events, 'the log does not tell');
+      assert.deepEqual(await store.rebuild('tally:a'), ok(false));
+      await sample(store, 'a', 'agent', null);
+      await sample(store, 'a', 'nobody', null);
+      assert.deepEqual(await store.samples('tally:a'), new Map([['usage', { tokens: 2 }]]));
+      assert.deepEqual(await store.verify(), []);
+    },
+  );
+
   promise('a decision sees what was renewed where the session is held, or where it asks', async (store) => {
     await openTally(store, 'a');
     const seen = async (steps: boolean, journalOnly: boolean): Promise<readonly string[]> => {
@@ -898,6 +931,7 @@ const tally: Kind = defineKind({
     evidence: [],
   }),
   folder: (session) => `tallies/${session}`,
+  sampled: (_state, _common, samples) => Object.fromEntries(samples),
   mirrors: (state) =>
     state.changed === 0
       ? []
@@ -993,6 +1027,14 @@ const beat = async (store: Store, process: string, heartbeatAt: string): Promise
   const outcome = await store.commit({
     ...request('a', () => decided('a', [])),
     beside: () => [{ process, heartbeatAt }],
+  });
+  assert.ok(outcome.ok && outcome.value.kind === 'committed');
+};
+
+const sample = async (store: Store, name: string, of: string, value: JsonObject | null): Promise<void> => {
+  const outcome = await store.commit({
+    ...request(name, () => decided(name, [])),
+    beside: () => [{ session: `tally:${name}`, sample: of, value }],
   });
   assert.ok(outcome.ok && outcome.value.kind === 'committed');
 };

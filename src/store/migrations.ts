@@ -140,6 +140,15 @@ UPDATE session SET snapshot = NULL, snapshot_seq = 0, snapshot_version = 0, snap
 DROP INDEX mirror_session;
 CREATE INDEX mirror_session ON mirror (session, place, path);
 `,
+  `
+-- Values that come too often for events, the newest of each name: how far somebody is, how much was used.
+CREATE TABLE sample (
+  session TEXT NOT NULL REFERENCES session (key),
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (session, name)
+) STRICT;
+`,
 ];
 
 /** The schema version that this program reads and writes. */

@@ -149,6 +149,7 @@ const besideOf = async (source: Store, key: string): Promise<readonly Beside[]> 
     heartbeatAt,
   })),
   ...[...(await source.renewals(key))].map(([step, renewal]) => ({ session: key, step, renewal })),
+  ...[...(await source.samples(key))].map(([sample, value]) => ({ session: key, sample, value })),
 ];
 
 const copyRequests = async (source: Store, target: Store): Promise<number> => {

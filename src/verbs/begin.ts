@@ -1,15 +1,17 @@
 import * as v from 'valibot';
 import { checkName, findKind, keyOf, resolve, resolveCaller } from '../kernel/address.ts';
 import { loadedIn, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
-import { folderOf, type Kind } from '../kernel/kind.ts';
+import { folderOf, type CurrentFile, type Kind } from '../kernel/kind.ts';
 import { leaseToJson, rowLeaseFacts } from '../kernel/lease.ts';
 import { decideBegin, decideFinish } from '../kernel/lifecycle.ts';
 import type { Guard, SessionRow } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
+import { withoutUndefined } from '../lib/json.ts';
 import { nameFrom } from '../lib/name.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import { nearest } from '../lib/text.ts';
 import { flag, optionalText, requiredText } from '../kernel/fields.ts';
 import { leaseText, objectAt, standingText } from '../kernel/answer.ts';
 import { nextActionOf, surroundingsOf } from '../kernel/query.ts';
@@ -34,6 +36,8 @@ A session that somebody else holds (stint lease) is not gone on with: it is refu
     kind: requiredText('The kind of session, for example review.'),
     branch: optionalText('The branch that it is about. Default: the one checked out here.'),
     name: optionalText('The name of the session.'),
+    goal: optionalText('What it is to come to. Some kinds do without.'),
+    mode: optionalText('How it is done, where a kind has several ways.'),
     fresh: flag('Abort the open session and start anew.'),
     read_only: flag('Show the session that would go on, and change nothing; also while somebody else holds it.'),
   }),
@@ -58,7 +62,9 @@ A session that somebody else holds (stint lease) is not gone on with: it is refu
       // Who aborts a session is not cancelled with it.
       const process = choice.abort === undefined ? ok(undefined) : await resolveCaller(world);
       if (!process.ok) return process;
-      return ok(orderOf(world, kind, choice, input.branch ?? world.places.here.branch, process.value));
+      return ok(
+        orderOf(world, kind, choice, { ...input, branch: input.branch ?? world.places.here.branch }, process.value),
+      );
     },
   },
   text: (answer) => {
@@ -78,6 +84,20 @@ const kindAndChoice = async (
   const illegal = input.name === undefined ? undefined : checkName(input.name, 'The name');
   if (illegal !== undefined) return err(illegal);
   if (input.branch?.trim() === '') return err(refuse('usage', 'begin: the branch must not be blank.'));
+  if (input.goal?.trim() === '') return err(refuse('usage', 'begin: the goal must not be blank.'));
+  const { modes } = kind.value;
+  if (input.mode !== undefined && !modes.includes(input.mode))
+    return err(
+      refuse(
+        'usage',
+        modes.length === 0 ? `begin: a ${input.kind} has no modes.` : `begin: there is no mode of that name.`,
+        {
+          expected: modes.length === 0 ? 'no --mode' : 'one of its modes',
+          legal: modes,
+          candidates: nearest(input.mode, modes),
+        },
+      ),
+    );
   const choice = await choose(world, kind.value, input);
   return choice.ok ? ok({ kind: kind.value, choice: choice.value }) : choice;
 };
@@ -91,12 +111,15 @@ interface Choice {
 }
 
 interface Wish {
+  readonly goal?: string | undefined;
+  readonly mode?: string | undefined;
   readonly branch?: string | undefined;
   readonly name?: string | undefined;
   readonly fresh?: boolean | undefined;
 }
 
 const choose = async (world: World, kind: Kind, wish: Wish): Promise<Result<Choice, Refusal>> => {
+  if (kind.current !== undefined) return chooseCurrent(world, kind, kind.current, wish);
   const branch = wish.branch ?? world.places.here.branch;
   const mine = (row: SessionRow): boolean => world.places.homeOf(row).root === world.places.here.root;
 
@@ -150,6 +173,25 @@ const choose = async (world: World, kind: Kind, wish: Wish): Promise<Result<Choi
   return ok({ ...anew, guards: [guard, ...anew.guards] });
 };
 
+/** Where a checkout has one open session at a time: it goes on, or another one is begun where there is none. */
+const chooseCurrent = async (
+  world: World,
+  kind: Kind,
+  current: CurrentFile,
+  wish: Wish,
+): Promise<Result<Choice, Refusal>> => {
+  const { openIn, refuseForeign, refuseSecond } = await import('../kernel/current.ts');
+  const { open, guard } = await openIn(world, kind, world.places.here);
+  const known = wish.name === undefined ? open : (await world.store.rows({ kind: kind.name, name: wish.name }))[0];
+  if (open !== undefined && known?.key !== open.key && wish.fresh !== true) return err(refuseSecond(open, current));
+  if (known !== undefined && wish.fresh !== true) return ok({ name: known.name, abort: undefined, guards: [guard] });
+  const foreign = wish.fresh === true || open !== undefined ? undefined : await refuseForeign(world, kind, current);
+  if (foreign !== undefined) return err(foreign);
+  const name = wish.name ?? current.nameFor(world.caller.now, world.caller.freshId());
+  const anew = await startAnew(world, kind, name, open?.key);
+  return ok({ ...anew, guards: [guard, ...anew.guards] });
+};
+
 /** The next free name, and the open session that makes way for it. */
 const startAnew = async (world: World, kind: Kind, base: string, abort: string | undefined): Promise<Choice> => {
   const taken = new Set((await familyOf(world, kind, base)).map((row) => row.name));
@@ -192,9 +234,11 @@ const orderOf = (
   world: World,
   kind: Kind,
   { name, abort, guards }: Choice,
-  branch: string | null,
+  wish: Omit<Wish, 'branch'> & { readonly branch: string | null },
   process: string | undefined,
 ): Order<JsonObject> => {
+  const { branch, goal, mode } = wish;
+  const { here } = world.places;
   const key = keyOf(kind.name, name);
   return {
     keys: abort === undefined ? [key] : [key, abort],
@@ -203,7 +247,8 @@ const orderOf = (
     ...(abort === undefined ? {} : { processes: [] }),
     decide: (sessions) => {
       const session = loadedIn(sessions, key);
-      const events = decideBegin(session, { branch, worktree: world.places.here.worktree });
+      const opening = { branch, worktree: here.worktree, ...withoutUndefined({ goal }) };
+      const events = decideBegin(session, opening, { mode, project: { name: here.label, path: here.root } });
       if (!events.ok) return events;
       if (abort === undefined) return ok(new Map([[key, events.value]]));
       const aborted = decideFinish(loadedIn(sessions, abort), {

@@ -4,6 +4,7 @@ import { standingText } from '../kernel/answer.ts';
 import { orderOne, standingOf } from '../kernel/dispatch.ts';
 import { closedField, optionalText } from '../kernel/fields.ts';
 import { folderOf } from '../kernel/kind.ts';
+import { orderBeside } from '../kernel/current.ts';
 import { decideOpened, decideReopen } from '../kernel/lifecycle.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { ok } from '../lib/result.ts';
@@ -21,7 +22,10 @@ Without --session it is the only closed session of this checkout that is not in 
     writes: async (world, { session, reason }) => {
       const row = await resolve(world, session, { standing: 'closed' });
       if (!row.ok) return row;
+      const beside = await orderBeside(world, row.value);
+      if (!beside.ok) return beside;
       return ok({
+        guards: beside.value,
         fence: 'joins' as const,
         ...orderOne(
           row.value.key,

@@ -281,7 +281,7 @@ const isLeft = (state: RunState, { id, type }: Node): boolean =>
 /** The nodes that can be handed out, in the order of the plan. */
 export const readyNodes = (
   state: RunState,
-  { limit, after }: StepPage,
+  { limit, after, only }: StepPage,
 ): { readonly steps: readonly ReadyStep[]; readonly total: number } => {
   const order = state.plan[state.at]?.nodes ?? [];
   const from = after === undefined ? -1 : order.indexOf(after);
@@ -290,6 +290,7 @@ export const readyNodes = (
   for (const [at, id] of order.entries()) {
     const node = nodeOf(state, id);
     if (node === undefined || !isLeft(state, node) || !isFree(state.pool, id)) continue;
+    if (only !== undefined && id !== only) continue;
     total += 1;
     if (at > from && page.length < limit) page.push(node);
   }

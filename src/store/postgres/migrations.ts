@@ -127,6 +127,14 @@ UPDATE session SET snapshot = NULL, snapshot_seq = 0, snapshot_version = 0, snap
 DROP INDEX mirror_session;
 CREATE INDEX mirror_session ON mirror (session, place, path);
 `,
+  `
+CREATE TABLE sample (
+  session TEXT COLLATE "C" NOT NULL REFERENCES session (key),
+  name TEXT COLLATE "C" NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (session, name)
+);
+`,
 ];
 
 /** The schema version that this program reads and writes. */

@@ -8,10 +8,10 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { sessionToStored } from '../rows.ts';
 import type { Transaction } from './backend.ts';
 import { insertEvents, selectEvent } from './events.ts';
-import { changeRenewal } from './leases.ts';
+import { keepBeside } from './beside.ts';
 import { loadSession, withProcesses } from './load.ts';
 import { recordMirrors } from './mirrors.ts';
-import { beatProcess, recordProcesses } from './processes.ts';
+import { recordProcesses } from './processes.ts';
 import { rowToRequest } from './requests.ts';
 import { upsertSession } from './sessions.ts';
 import { keepSnapshot } from './snapshots.ts';
@@ -70,11 +70,7 @@ export function* adoptEvents(
         });
     }
   }
-  for (const one of beside) {
-    yield* 'process' in one
-      ? beatProcess(one.process, one.heartbeatAt)
-      : changeRenewal(one.session, one.step, one.renewal);
-  }
+  for (const one of beside) yield* keepBeside(one);
   return {
     commit: fresh.length + beside.length > 0,
     value: ok(fresh.length),

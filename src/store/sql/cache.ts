@@ -34,7 +34,7 @@ export const createCache = (): Cache => {
       const { key } = folded.stored;
       known.delete(key);
       // What was looked up with it is as it was then.
-      const session = { ...folded.session, processes: new Map(), renewals: new Map() };
+      const session = { ...folded.session, processes: new Map(), renewals: new Map(), samples: new Map() };
       known.set(key, { ...folded, session });
       let total = [...known.values()].reduce((sum, { weight }) => sum + weight.snapshot + weight.tail, 0);
       for (const [oldest, { weight }] of known) {

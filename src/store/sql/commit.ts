@@ -9,10 +9,10 @@ import { sessionToStored } from '../rows.ts';
 import type { Transaction } from './backend.ts';
 import type { Cache, Folded } from './cache.ts';
 import { insertEvents, selectEvent } from './events.ts';
-import { changeRenewal } from './leases.ts';
-import { kindOf, loadCommon, loadSession, withProcesses, withRenewals, type Loaded } from './load.ts';
+import { keepBeside } from './beside.ts';
+import { kindOf, loadCommon, loadSession, withProcesses, withRenewals, withSamples, type Loaded } from './load.ts';
 import { recordMirrors } from './mirrors.ts';
-import { beatProcess, recordProcesses } from './processes.ts';
+import { recordProcesses } from './processes.ts';
 import { insertRequest, selectRequest } from './requests.ts';
 import { selectRows, upsertSession } from './sessions.ts';
 import { keepSnapshot } from './snapshots.ts';
@@ -43,11 +43,13 @@ export function* commit<Answer extends JsonObject>(
   const loadedByKey = new Map<string, Loaded>();
   for (const key of new Set(request.keys.toSorted())) {
     const kind = kindOf(kinds, key);
-    const loaded = yield* request.journalOnly ? loadCommon(kind, key) : loadSession(kind, key, { cache });
+    const isSeen = request.journalOnly && !kind.mirrorsJournal;
+    const loaded = yield* isSeen ? loadCommon(kind, key) : loadSession(kind, key, { cache });
     if (loaded !== undefined) loadedByKey.set(key, loaded);
     const session = loaded?.session ?? absentSession(kind, key);
     const renewed = yield* withRenewals(session, request.steps === true);
-    before.set(key, request.processes === undefined ? renewed : yield* withProcesses(renewed, request.processes));
+    const sampled = kind.isSampled ? yield* withSamples(renewed) : renewed;
+    before.set(key, request.processes === undefined ? sampled : yield* withProcesses(sampled, request.processes));
   }
   const stale = refuseRevision(before, request);
   if (stale !== undefined) return leave(err(stale));
@@ -77,11 +79,7 @@ export function* commit<Answer extends JsonObject>(
     folded.push(...(yield* writeSession(session, moved, loadedByKey.get(key), cache, stored)));
   }
   const beside = request.beside?.(after) ?? [];
-  for (const one of beside) {
-    yield* 'process' in one
-      ? beatProcess(one.process, one.heartbeatAt)
-      : changeRenewal(one.session, one.step, one.renewal);
-  }
+  for (const one of beside) yield* keepBeside(one);
   const answer = request.answer(after, before);
   const { given } = request.request;
   if (given) yield* insertRequest(request.request, request.origin.actor, answer, request.origin.now);
@@ -137,7 +135,12 @@ function* writeSession(
   yield* upsertSession(stored, loaded?.stored);
   yield* insertEvents(texts);
   yield* recordProcesses(after, events);
+  const newBySeq = new Map(events.map((event) => [event.seq, event]));
+  const eventAt = function* at(seq: number): Work<StoredEvent | undefined> {
+    return newBySeq.get(seq) ?? (yield* selectEvent(after.key, seq));
+  };
   if (moving.length === 0) {
+    if (after.kind.mirrorsJournal) yield* recordMirrors(before, after, eventAt);
     // Remarks leave the state as it was; where it was not folded now, perhaps it was before.
     const weighed = loaded?.weight === undefined ? undefined : { session: after, weight: loaded.weight };
     const known = weighed ?? (loaded === undefined ? undefined : cache.find(loaded.stored, after.kind));
@@ -147,9 +150,6 @@ function* writeSession(
   const { snapshot, tail } = loaded?.weight ?? { snapshot: 0, tail: 0 };
   const added = moving.reduce((total, { data }) => total + data.length, 0);
   const weight = yield* keepSnapshot(after, { snapshot, tail: tail + added });
-  const newBySeq = new Map(events.map((event) => [event.seq, event]));
-  yield* recordMirrors(before, after, function* eventAt(seq) {
-    return newBySeq.get(seq) ?? (yield* selectEvent(after.key, seq));
-  });
+  yield* recordMirrors(before, after, eventAt);
   return [{ session: after, stored, weight }];
 }

@@ -25,6 +25,7 @@ import type { Cache, Folded } from './cache.ts';
 import { brokenChain, eachEvent } from './events.ts';
 import { selectRenewals } from './leases.ts';
 import { selectProcesses } from './processes.ts';
+import { selectSamples } from './samples.ts';
 import { selectSession } from './sessions.ts';
 import { selectSnapshot } from './snapshots.ts';
 import { get, type Work } from './work.ts';
@@ -157,6 +158,11 @@ export function* withRenewals(session: Session, steps: boolean): Work<Session> {
   return steps || (session.common?.lease ?? null) !== null
     ? { ...session, renewals: yield* selectRenewals(session.key) }
     : session;
+}
+
+/** A session with its newest samples. */
+export function* withSamples(session: Session): Work<Session> {
+  return { ...session, samples: yield* selectSamples(session.key) };
 }
 
 /** What makes a session unreadable, with the seq of the first event of that type and version. */

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../kernel/event.ts';
-import type { MirrorFile, MirrorRecord } from '../../kernel/ports.ts';
+import { goneDigest, type MirrorFile, type MirrorRecord } from '../../kernel/ports.ts';
 import type { OpenedSession, Session } from '../../kernel/session.ts';
 import { isOpened } from '../../kernel/session.ts';
 import { sha256 } from '../../lib/sha256.ts';
@@ -10,7 +10,10 @@ const columns = 'session, place, path, source, digest, stamp';
 const newest =
   'NOT EXISTS (SELECT 1 FROM mirror later WHERE later.place = mirror.place AND later.path = mirror.path AND later.id > mirror.id)';
 
-/** Records the mirrors that a commit changed, before anything of them is written. */
+/**
+ * Records the mirrors that a commit changed, before anything of them is written. A file is left by a commit alone: of one that
+ * the session was never in nothing is to be done, and perhaps it is another session's by now.
+ */
 export function* recordMirrors(
   before: Session | undefined,
   after: OpenedSession,
@@ -18,11 +21,13 @@ export function* recordMirrors(
 ): Work<void> {
   const earlier = new Map(
     before !== undefined && isOpened(before)
-      ? before.folded.mirrors(before.common).map(({ path, source }) => [path, source])
+      ? before.folded.mirrors(before.common).map((mirror) => [mirror.path, mirror])
       : [],
   );
   for (const mirror of after.folded.mirrors(after.common)) {
-    if (earlier.get(mirror.path) === mirror.source) continue;
+    const known = earlier.get(mirror.path);
+    const isLeft = mirror.isGone !== true || (known !== undefined && known.isGone !== true);
+    if (known?.source === mirror.source || !isLeft) continue;
     const event = yield* eventAt(mirror.source);
     if (event === undefined)
       throw new Error(
@@ -34,7 +39,7 @@ export function* recordMirrors(
       after.common.place,
       mirror.path,
       mirror.source,
-      sha256(mirror.render(event)),
+      mirror.isGone === true ? goneDigest : sha256(mirror.render(event)),
       after.common.updatedAt,
     );
   }
@@ -82,11 +87,13 @@ export function* settleMirror(
   file: MirrorFile,
 ): Work<{ readonly commit: boolean; readonly value: boolean }> {
   const row = yield* get(
-    `SELECT id, source FROM mirror WHERE place = ? AND path = ? ORDER BY id DESC LIMIT 1`,
+    `SELECT id, session, source FROM mirror WHERE place = ? AND path = ? ORDER BY id DESC LIMIT 1`,
     record.place,
     record.path,
   );
-  if (row === undefined || number(row, 'source') !== record.source) return { commit: false, value: false };
+  // Several sessions may have been in one file.
+  const isNewest = row !== undefined && text(row, 'session') === record.session;
+  if (!isNewest || number(row, 'source') !== record.source) return { commit: false, value: false };
   const known = yield* digestByStamp(record, file.stamp());
   const found = known ?? file.digest();
   const wasMade = known !== undefined || (found !== null && (yield* wasMirror(record.place, record.path, found)));

@@ -45,7 +45,7 @@ export function* rebuildSession(kind: Kind, key: string): Work<Transaction<Resul
   const recorded = new Map((yield* selectMirrors([key])).map((record) => [record.path, record.source]));
   const complete = session.folded
     .mirrors(session.common)
-    .every((mirror) => recorded.get(mirror.path) === mirror.source);
+    .every((mirror) => mirror.isGone === true || recorded.get(mirror.path) === mirror.source);
   // Both are looked after, whatever the first one comes to.
   const besides = [yield* rebuildProcesses(session), yield* dropUnsoundRenewals(key)].includes(true);
   if (same && complete) return { commit: besides, value: ok(besides) };

@@ -1,5 +1,5 @@
 import type { Kinds } from '../../kernel/kind.ts';
-import { whenLoaded } from '../../kernel/kinds.ts';
+import { loadKind, whenLoaded } from '../../kernel/kinds.ts';
 import { StoreFailure, type CommitOutcome, type SessionRow, type Store } from '../../kernel/ports.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
@@ -9,6 +9,7 @@ import { createCache, type Folded } from './cache.ts';
 import { commit } from './commit.ts';
 import { selectProved, wasAppended } from './events.ts';
 import { selectRenewals } from './leases.ts';
+import { selectSamples } from './samples.ts';
 import { kindOf, loadCommon, loadSession, readSession, remakeRow } from './load.ts';
 import { selectMirrors, settleMirror, wasMirror } from './mirrors.ts';
 import { selectProcesses } from './processes.ts';
@@ -78,9 +79,11 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
     mirrors: async (sessions) => backend.ask(() => selectMirrors(sessions)),
     wasMirror: async (place, path, digest) => backend.ask(() => wasMirror(place, path, digest)),
     settleMirror: async (record, file, wait) => {
-      // One for all files of a folder, which may be that of several kinds: it is moved under the same lock.
-      const moved = record.session.slice(record.session.indexOf(':') + 1);
-      const locks = { alone: [`mirror ${record.place} ${moved}`], shared: [] };
+      // One for all files of a folder, which may be that of several kinds: it is moved under the same lock. Or sessions of one
+      // kind are in a file by turns.
+      const [kind = '', name = ''] = record.session.split(':');
+      const current = (await loadKind(kinds, kind))?.current;
+      const locks = { alone: [`mirror ${record.place} ${current === undefined ? name : kind}`], shared: [] };
       const settle = () => settleMirror(record, file);
       return wait ? backend.write(locks, settle) : ((await backend.writeAtOnce(locks, settle)) ?? false);
     },
@@ -104,6 +107,7 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
     },
     processes: async (filter) => backend.ask(() => selectProcesses(filter)),
     renewals: async (key) => backend.ask(() => selectRenewals(key)),
+    samples: async (key) => backend.ask(() => selectSamples(key)),
     countRefusal: async (key, at) => {
       const { countRefusal } = await import('./refusals.ts');
       try {

@@ -292,6 +292,7 @@ const undo = [
   'DROP TABLE lease; ALTER TABLE session DROP COLUMN lease',
   'ALTER TABLE session DROP COLUMN paused_at; ALTER TABLE session DROP COLUMN archived_at',
   `DROP TABLE snapshot; UPDATE session SET snapshot = '{}', snapshot_seq = 1, snapshot_version = 1, tail_bytes = 9`,
+  'DROP TABLE sample',
 ];
 
 /** Makes a store what a program of an older schema would have left: without later columns and tables, its rows of older shapes. */
