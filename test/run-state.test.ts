@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { readRunFile, readSnapshotFile, type Found, type FoundRun } from '../src/formats/run-state/read-run.ts';
 import { planRunFiles, runFolders } from '../src/formats/run-state/run-files.ts';
 import { standingOf } from '../src/formats/run-state/standing.ts';
-import type { Clock } from '../src/formats/run-state/times.ts';
+import type { Clock } from '../src/lib/written-time.ts';
 import { files } from '../src/surfaces/files.ts';
 import { createProjectFiles } from '../src/surfaces/project-files.ts';
 import { caseFile } from './support/cases.ts';

@@ -77,6 +77,3 @@ export interface SnapshotDocument {
 /** A document as its file holds it; keys that are not of the format stand behind those that are. */
 export const printDocument = (document: RunDocument | SnapshotDocument, unknown: JsonObject = {}): string =>
   `${JSON.stringify({ ...document, ...unknown }, null, 2)}\n`;
-
-/** A time as the original writes it: without milliseconds where there are none. */
-export const printTime = (at: string): string => at.replace('.000Z', 'Z');

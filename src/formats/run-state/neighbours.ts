@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
-import { member } from './values.ts';
+import { member } from '../../lib/lenient.ts';
 
 /**
  * Files that lie beside those of a workflow run and are none, some under the same name. They are known by what they hold:
@@ -11,6 +11,10 @@ import { member } from './values.ts';
 export interface Neighbour {
   readonly is: string;
   readonly why: string;
+}
+
+interface KnownNeighbour extends Neighbour {
+  readonly fits: (object: JsonObject) => boolean;
 }
 
 /** Which neighbour a value is; undefined where it is none that is known. */
@@ -35,8 +39,15 @@ const hasOne = (object: JsonObject, ...keys: readonly string[]): boolean =>
 const hasId = (object: JsonObject, prefix: RegExp): boolean =>
   [member(object, 'session_id'), member(object, 'id')].some((id) => typeof id === 'string' && prefix.test(id));
 
+/** A file that is read by the format of its own. */
+export const agentSession: KnownNeighbour = {
+  is: 'a session of an orchestrator of agents',
+  why: 'It is about agents and what they have done, without a plan of batches.',
+  fits: (object) => has(object, 'agents') && hasOne(object, 'completed_work', 'goal', 'total_agents', 'mode'),
+};
+
 /** The first that fits counts: what has keys of its own stands before what is only known by the prefix of its id. */
-const neighbours: readonly (Neighbour & { readonly fits: (object: JsonObject) => boolean })[] = [
+const neighbours: readonly KnownNeighbour[] = [
   {
     is: 'the snapshot of a checkpoint',
     why: 'It is read together with the run that it belongs to, and alone it is none.',
@@ -105,11 +116,7 @@ const neighbours: readonly (Neighbour & { readonly fits: (object: JsonObject) =>
     why: 'It is the log of an execution in another form, without a plan of batches.',
     fits: (object) => has(object, 'nodeStates'),
   },
-  {
-    is: 'a session of an orchestrator of agents',
-    why: 'It is about agents and what they have done, without a plan of batches.',
-    fits: (object) => has(object, 'agents') && hasOne(object, 'completed_work', 'goal', 'total_agents', 'mode'),
-  },
+  agentSession,
   {
     is: 'what a hook remembers of a conversation',
     why: 'It counts prompts, and nothing in it is about a run.',

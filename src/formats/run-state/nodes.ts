@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
+import { member, pathTo, readId, shown, timeAt, type Reading } from '../../lib/lenient.ts';
 import {
   nodeStatuses,
   type Batch,
@@ -8,20 +9,7 @@ import {
   type RunDocument,
   type WorkDocument,
 } from './document.ts';
-import {
-  isElision,
-  member,
-  optionalTextAt,
-  pathAt,
-  pathTo,
-  plainPath,
-  readId,
-  shown,
-  textsAt,
-  timeAt,
-  unknownOf,
-  type Reading,
-} from './values.ts';
+import { isElision, optionalTextAt, pathAt, plainPath, textsAt, unknownOf } from './values.ts';
 
 /** What is kept of one node. */
 export type NodeDocument = WorkDocument | CheckpointDocument;

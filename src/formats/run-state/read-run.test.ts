@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { nameProblem } from '../../lib/name.ts';
+import type { Clock } from '../../lib/written-time.ts';
 import { nodeStatuses, printDocument, runStatuses, type RunDocument } from './document.ts';
 import { printRun } from './print-run.ts';
 import { largestRunFile, readRunFile, readSnapshotFile, type Found, type FoundRun } from './read-run.ts';
 import { standingOf, type Standing } from './standing.ts';
-import type { Clock } from './times.ts';
 
 const clock: Clock = { now: '2026-06-01T00:00:00Z', offsetAt: () => 120 };
 const id = 'WFR-tea-20260502-080000';

@@ -1,27 +1,14 @@
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { guessJson, readJson, type Place as JsonPlace } from '../../lib/json-text.ts';
+import { member, pathTo, readId, shown, startReading, timeAt, wellFormedAt, type Reading } from '../../lib/lenient.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
+import type { Clock } from '../../lib/written-time.ts';
 import { runStatuses, type RunDocument, type RunStatus, type SnapshotDocument } from './document.ts';
 import { neighbourOf, type Neighbour } from './neighbours.ts';
 import { isCheckpoint, pendingNode, readNodes, readPlan, statusMeant, type FoundNodes } from './nodes.ts';
 import { positionOf, standingOf, statusOfNodes } from './standing.ts';
-import type { Clock } from './times.ts';
-import {
-  isElision,
-  member,
-  optionalTextAt,
-  pathAt,
-  pathTo,
-  readId,
-  shown,
-  startReading,
-  textAt,
-  textByKeyAt,
-  timeAt,
-  unknownOf,
-  type Reading,
-} from './values.ts';
+import { isElision, optionalTextAt, pathAt, textAt, textByKeyAt, unknownOf } from './values.ts';
 
 /** Reads the files of a workflow run, whatever became of them. Nothing here throws, and no path in a file is followed. */
 
@@ -203,25 +190,6 @@ const guessOf = (text: string): string => {
     return `What can be read of it is of the run ${id}.`;
   const known = neighbourOf(guess);
   return known === undefined ? '' : `What can be read of it is ${known.is}.`;
-};
-
-/** The value without halves of characters, and without numbers that come out as others: both are told. */
-const wellFormedAt = (value: Json, path: string, reading: Reading): Json => {
-  if (typeof value === 'string') {
-    if (!value.isWellFormed()) reading.tell(path, 'holds half of a character, for which U+FFFD stands');
-    return value.toWellFormed();
-  }
-  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
-    reading.tell(path, 'is a number with more digits than can be kept');
-  if (Array.isArray(value)) return value.map((item: Json, index) => wellFormedAt(item, pathTo(path, index), reading));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => {
-      const at = pathTo(path, key);
-      if (!key.isWellFormed()) reading.tell(at, 'has half of a character in its key, for which U+FFFD stands');
-      return [key.toWellFormed(), wellFormedAt(item, at, reading)];
-    }),
-  );
 };
 
 const runKeys = new Set([

@@ -6,7 +6,6 @@ import { folderOf, type Mirror } from '../../kernel/kind.ts';
 import { recordOf } from '../../kernel/steps.ts';
 import {
   printDocument,
-  printTime,
   type CheckpointDocument,
   type NodeStatus,
   type RunDocument,
@@ -15,6 +14,7 @@ import {
   type WorkDocument,
 } from '../../formats/run-state/document.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
+import { printTime } from '../../lib/written-time.ts';
 import { eventSchema, type Node } from './events.ts';
 import { folderOfRun, outputFile, placePath, snapshotFile } from './paths.ts';
 import { checkpointOf, currentNodes, emptyRun, isDone, nodeOf, workOf, type RunState, type Unknown } from './state.ts';

@@ -1,4 +1,3 @@
-import type { Clock } from '../../formats/run-state/times.ts';
 import { isCheckpoint } from '../../formats/run-state/nodes.ts';
 import {
   largestRunFile,
@@ -25,6 +24,7 @@ import { sessionNameProblem } from '../../lib/name.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { sha256 } from '../../lib/sha256.ts';
 import { oneLine, stripControls, truncate } from '../../lib/text.ts';
+import type { Clock } from '../../lib/written-time.ts';
 import type { Node } from './events.ts';
 import { nodeOfTemplate } from './template-nodes.ts';
 

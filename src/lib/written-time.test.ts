@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Json } from '../../lib/canonical-json.ts';
-import { readTime, type Clock, type ReadTime } from './times.ts';
+import type { Json } from './canonical-json.ts';
+import { readTime, type Clock, type ReadTime } from './written-time.ts';
 
 /** Two hours ahead of UTC in summer, one in winter. */
 const clock: Clock = {

@@ -1,5 +1,4 @@
-import type { Json } from '../../lib/canonical-json.ts';
-import { printTime } from './document.ts';
+import type { Json } from './canonical-json.ts';
 
 /** What must be known of the machine that reads, to make moments of times without a zone. */
 export interface Clock {
@@ -67,5 +66,8 @@ const offsetOf = (zone: string): number | undefined => {
   if (Number(hours) > 23 || Number(minutes) > 59) return undefined;
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 };
+
+/** A time without milliseconds where there are none, as other programs write it. */
+export const printTime = (at: string): string => at.replace('.000Z', 'Z');
 
 const utcOf = (milliseconds: number): string => printTime(new Date(milliseconds).toISOString());
