@@ -1,6 +1,14 @@
 import type { Common } from '../../kernel/common.ts';
 import type { Mirror } from '../../kernel/kind.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
+import {
+  nothingUnknown,
+  schemaVersion,
+  type AgentDocument,
+  type OrchestratorDocument,
+  type UnknownKeys,
+} from '../../formats/orchestrator/document.ts';
+import { printOrchestrator } from '../../formats/orchestrator/print.ts';
 import { agentsOf, isOver, standingOf, type Agent, type OrchestrationState } from './state.ts';
 
 /** The files of an orchestration: those of the orchestrator, at every moment. */
@@ -38,35 +46,44 @@ export const mirrorsOf = (state: OrchestrationState, common: Common): readonly M
 const sourceOf = ({ revision, journal }: Common): number => Math.max(revision, journal?.newest ?? 0);
 
 /** The whole of an orchestration as its file holds it. */
-const printDocument = (state: OrchestrationState, common: Common): string =>
-  `${JSON.stringify(documentOf(state, common), null, 2)}\n`;
-
-const documentOf = (state: OrchestrationState, common: Common): JsonObject => {
-  const { origin, project, usage, compression } = state;
+const printDocument = (state: OrchestrationState, common: Common): string => {
   const agents = agentsOf(state);
-  const decisions = common.journal?.recent.decision ?? [];
+  const shown = shownOf(agents);
+  const errors = errorsOf(state, common);
+  return printOrchestrator(documentOf(state, common, shown, errors), {
+    ...unknownOf(state),
+    file: {
+      ...totalsOf(common, agents),
+      ...(state.focus === null ? {} : { focus: state.focus }),
+      ...state.origin?.unknown.file,
+    },
+    agents: Object.fromEntries(shown.map((agent) => [agent.id, besideOf(state, agent)])),
+    errors: Object.fromEntries(
+      errors.map(({ class: errorClass }, at) => [at, errorClass === null ? {} : { class: errorClass }]),
+    ),
+  });
+};
+
+const documentOf = (
+  state: OrchestrationState,
+  common: Common,
+  agents: readonly Agent[],
+  errors: readonly Mistake[],
+): OrchestratorDocument => {
+  const { origin, project, usage, compression } = state;
   return {
-    schema_version: '1.0',
+    schema_version: schemaVersion,
     session_id: origin?.sessionId ?? common.name,
     created: origin?.created ?? common.startedAt,
     updated: common.updatedAt,
-    project: {
-      name: project?.name ?? '',
-      path: project?.path ?? '',
-      git_branch: common.branch,
-    },
+    project: { name: project?.name ?? '', path: project?.path ?? '', git_branch: common.branch },
     goal: common.goal ?? '',
     mode: state.mode,
     status: statusOf(state, common),
-    agents: shownOf(agents).map((agent) => agentToDocument(state, agent)),
-    completed_work: state.completed.map(({ task, outcome, files, unknown }) => ({
-      task,
-      outcome,
-      files: [...files],
-      ...unknown,
-    })),
+    agents: agents.map((agent) => agentToDocument(state, agent)),
+    completed_work: state.completed,
     pending_tasks: state.todos.map(({ text }) => text),
-    decisions_made: decisions.map(({ text, rationale = '', at }) => ({
+    decisions_made: (common.journal?.recent.decision ?? []).map(({ text, rationale = '', at }) => ({
       decision: text,
       rationale,
       timestamp: at,
@@ -76,10 +93,19 @@ const documentOf = (state: OrchestrationState, common: Common): JsonObject => {
       percentage: usage?.percentage ?? 0,
       last_compression: compression?.at ?? null,
     },
-    errors: errorsOf(state, common),
-    ...totalsOf(common, agents),
-    ...(state.focus === null ? {} : { focus: state.focus }),
-    ...origin?.unknown,
+    errors: errors.map(({ agent, message, at }) => ({ ...(agent === null ? {} : { agent }), message, at })),
+  };
+};
+
+/** What the file held that is not of the format, where that is still so: places in lists that have changed are left out. */
+const unknownOf = ({ origin, completed }: OrchestrationState): UnknownKeys => {
+  const unknown = origin?.unknown ?? nothingUnknown;
+  const works = Object.entries(unknown.completed_work).filter(([at]) => Number(at) < completed.length);
+  return {
+    ...nothingUnknown,
+    project: unknown.project,
+    context_usage: unknown.context_usage,
+    completed_work: Object.fromEntries(works),
   };
 };
 
@@ -113,7 +139,7 @@ const shownOf = (agents: readonly Agent[]): readonly Agent[] => {
   return agents.filter((agent) => shown.has(agent));
 };
 
-const agentToDocument = (state: OrchestrationState, agent: Agent): JsonObject => {
+const agentToDocument = (state: OrchestrationState, agent: Agent): AgentDocument => {
   const standing = standingOf(state, agent);
   const isRunning = standing === 'in_progress' || standing === 'in doubt';
   return {
@@ -121,30 +147,48 @@ const agentToDocument = (state: OrchestrationState, agent: Agent): JsonObject =>
     type: agent.type,
     task: agent.task,
     status: standing === 'in doubt' ? 'in_progress' : standing,
-    ...(agent.startedAt === null ? {} : { started: agent.startedAt }),
+    started: agent.startedAt,
     ...(agent.endedAt === null ? {} : { completed: agent.endedAt }),
     ...(isRunning && agent.progress !== null ? { progress: agent.progress } : {}),
     ...(agent.summary === null ? {} : { result_summary: agent.summary }),
     ...(agent.tokens === null ? {} : { context_tokens: agent.tokens }),
-    ...(agent.files.length === 0 ? {} : { files: [...agent.files] }),
-    ...(agent.resultPath === null ? {} : { result_file: agent.resultPath }),
-    ...(agent.vendorSession === null ? {} : { vendor_session: agent.vendorSession }),
     ...(agent.error === null ? {} : { error: agent.error }),
-    ...(agent.isPaused ? { paused: true } : {}),
-    ...(standing === 'in doubt' ? { in_doubt: true } : {}),
-    ...agent.unknown,
   };
 };
 
+/** What is to be known of an agent that the format has no key for. */
+const besideOf = (state: OrchestrationState, agent: Agent): JsonObject => ({
+  ...(agent.files.length === 0 ? {} : { files: [...agent.files] }),
+  ...(agent.resultPath === null ? {} : { result_file: agent.resultPath }),
+  ...(agent.vendorSession === null ? {} : { vendor_session: agent.vendorSession }),
+  ...(agent.isPaused ? { paused: true } : {}),
+  ...(standingOf(state, agent) === 'in doubt' ? { in_doubt: true } : {}),
+  ...(Object.hasOwn(state.origin?.unknown.agents ?? {}, agent.id) ? state.origin?.unknown.agents[agent.id] : {}),
+});
+
+/** Something that went wrong. */
+interface Mistake {
+  readonly agent: string | null;
+  readonly message: string;
+  readonly class: string | null;
+  readonly at: string;
+}
+
 /** What agents have failed of, and the errors of the journal, in the order in which they happened. */
-const errorsOf = ({ failures }: OrchestrationState, { journal }: Common): readonly JsonObject[] => {
+const errorsOf = ({ failures }: OrchestrationState, { journal }: Common): readonly Mistake[] => {
   const ofAgents = failures.map(({ seq, agent, error, class: errorClass, at }) => ({
     seq,
-    json: { agent, error, ...(errorClass === null ? {} : { class: errorClass }), timestamp: at },
+    agent: agent === '' ? null : agent,
+    message: error,
+    class: errorClass,
+    at,
   }));
   const noted = (journal?.recent.error ?? []).map(({ id, text, at }) => ({
     seq: id,
-    json: { error: text, timestamp: at },
+    agent: null,
+    message: text,
+    class: null,
+    at,
   }));
-  return [...ofAgents, ...noted].toSorted((a, b) => a.seq - b.seq).map(({ json }) => json);
+  return [...ofAgents, ...noted].toSorted((a, b) => a.seq - b.seq);
 };

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { stepCommands, stepEvents, stepEventVersions } from '../../kernel/steps.ts';
-import { modes } from './modes.ts';
+import { modes, type OrchestratorDocument, type UnknownKeys } from '../../formats/orchestrator/document.ts';
 
 /** What may be asked of an orchestration, and what can have happened to it. */
 
@@ -27,7 +27,9 @@ const imported = {
   digest: text,
   /** Whether it is closed. */
   is_over: v.boolean(),
-  document: object,
+  document: v.custom<OrchestratorDocument>((input) => v.is(object, input)),
+  /** Keys that are not of the format. */
+  unknown: v.custom<UnknownKeys>((input) => v.is(object, input)),
 };
 
 const makeCommandSchema = () =>

@@ -70,7 +70,7 @@ export const evolveOrchestration = (
         completed:
           todo === undefined || as === 'dropped'
             ? state.completed
-            : [...state.completed, { task: todo.text, outcome, files, unknown: {} }],
+            : [...state.completed, { task: todo.text, outcome, files }],
       };
     }
     case 'WaveEnded': {

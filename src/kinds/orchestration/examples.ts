@@ -1,3 +1,4 @@
+import { nothingUnknown, type OrchestratorDocument } from '../../formats/orchestrator/document.ts';
 import type { Samples } from '../../kernel/kind.ts';
 import type { OrchestrationCommand } from './events.ts';
 import { agentSample, usageSample } from './samples.ts';
@@ -14,6 +15,27 @@ export const exampleSamples: Samples = new Map([
   [agentSample('code-1'), { percent: 40, attempt: 1 }],
   [usageSample, { tokens: 25_000, percentage: 20 }],
 ]);
+
+/** A session as another program has left it. */
+const left: OrchestratorDocument = {
+  schema_version: '1.0',
+  session_id: 'old',
+  created: now,
+  updated: now,
+  project: { name: 'shop', path: '/srv/shop', git_branch: 'main' },
+  goal: 'a goal',
+  mode: 'default',
+  status: 'paused',
+  agents: [
+    { id: 'arch-1', type: 'arch', task: 'Design it', status: 'complete', started: now, completed: now },
+    { id: 'test-1', type: 'test', task: 'Test it', status: 'in_progress', started: now, progress: 40 },
+  ],
+  completed_work: [{ task: 'Looked around', outcome: 'clear', files: [] }],
+  pending_tasks: ['Write it down'],
+  decisions_made: [],
+  context_usage: { estimated_tokens: 1000, percentage: 1, last_compression: null },
+  errors: [],
+};
 
 export const examples: readonly OrchestrationCommand[] = [
   { type: 'begin', mode: 'optimize', project: { name: 'shop', path: '/srv/shop' } },
@@ -53,5 +75,5 @@ export const examples: readonly OrchestrationCommand[] = [
   { type: 'decide', node: 'wave-1', answer: 'abort', reason: 'wrong way' },
   { type: 'save' },
   { type: 'compress', summary: 'Half of it is written.' },
-  { type: 'import', digest: 'f', is_over: false, document: { schema_version: '1.0', session_id: 'old' } },
+  { type: 'import', digest: 'f', is_over: false, document: left, unknown: nothingUnknown },
 ];

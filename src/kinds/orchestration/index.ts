@@ -11,7 +11,7 @@ import {
 } from './events.ts';
 import { evolveOrchestration } from './evolve.ts';
 import { examples, exampleSamples } from './examples.ts';
-import { modes } from './modes.ts';
+import { modes } from '../../formats/orchestrator/document.ts';
 import { decideOrchestration, readyAgents } from './rules.ts';
 import { emptyOrchestration, type OrchestrationState } from './state.ts';
 import { measuredOf, progressOfOrchestration, viewOfOrchestration } from './view.ts';

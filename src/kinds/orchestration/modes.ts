@@ -1,8 +1,6 @@
-/** How an orchestration is done: what its mode allows, and when somebody is asked. */
+import type { Mode } from '../../formats/orchestrator/document.ts';
 
-/** The modes, the usual one first. */
-export const modes = ['default', 'debug', 'optimize', 'release'] as const;
-export type Mode = (typeof modes)[number];
+/** How an orchestration is done: what its mode allows, and when somebody is asked. */
 
 /** What agents can fail of. */
 export const errorClasses = ['transient', 'resource', 'configuration', 'logical', 'permanent'] as const;

@@ -1,9 +1,9 @@
 import type { StoredEvent } from '../../kernel/event.ts';
 import { emptyPool, recordOf, type Pool } from '../../kernel/steps.ts';
-import type { JsonObject } from '../../lib/canonical-json.ts';
 import { emptyMap, valueIn, type PersistentMap } from '../../lib/persistent-map.ts';
 import type { Project } from './events.ts';
-import { circuit, limits, type ErrorClass, type Mode, type Usage } from './modes.ts';
+import type { Mode, UnknownKeys } from '../../formats/orchestrator/document.ts';
+import { circuit, limits, type ErrorClass, type Usage } from './modes.ts';
 
 /** An orchestration as its events tell it. */
 export interface OrchestrationState {
@@ -38,10 +38,10 @@ export interface Origin {
   /** SHA-256 of the file. */
   readonly digest: string;
   readonly seq: number;
-  /** The name that it had, where that is no legal one here, and when it was begun. */
-  readonly sessionId: string | null;
-  readonly created: string | null;
-  readonly unknown: JsonObject;
+  /** The name that it had there, and when it was begun. */
+  readonly sessionId: string;
+  readonly created: string;
+  readonly unknown: UnknownKeys;
 }
 
 /** An agent, whatever became of it. */
@@ -70,8 +70,6 @@ export interface Agent {
   readonly failures: number;
   readonly failuresInARow: number;
   readonly failedAt: string | null;
-  /** What its file held that is not of the format. */
-  readonly unknown: JsonObject;
 }
 
 export interface Todo {
@@ -84,7 +82,6 @@ export interface CompletedWork {
   readonly task: string;
   readonly outcome: string;
   readonly files: readonly string[];
-  readonly unknown: JsonObject;
 }
 
 /** The agents that are at work together, from the first one until nobody is any more, or somebody was asked. */
@@ -164,7 +161,6 @@ export const newAgent = (id: string, type: string, task: string): Agent => ({
   failures: 0,
   failuresInARow: 0,
   failedAt: null,
-  unknown: {},
 });
 
 /** The agent of that id; undefined where there is none. */

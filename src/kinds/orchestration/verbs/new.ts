@@ -9,7 +9,7 @@ import { refuse } from '../../../kernel/refusal.ts';
 import { defineVerb } from '../../../kernel/verb.ts';
 import { err, ok } from '../../../lib/result.ts';
 import { currentFile, home, kindName, nameFor } from '../documents.ts';
-import { modes } from '../modes.ts';
+import { modes } from '../../../formats/orchestrator/document.ts';
 import { putAway } from './put-away.ts';
 
 export const newOrchestration = defineVerb({

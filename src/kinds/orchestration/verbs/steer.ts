@@ -3,7 +3,7 @@ import { standingText, textAt } from '../../../kernel/answer.ts';
 import { choice, optionalText, sessionField } from '../../../kernel/fields.ts';
 import { defineVerb } from '../../../kernel/verb.ts';
 import { currentFile } from '../documents.ts';
-import { modes } from '../modes.ts';
+import { modes } from '../../../formats/orchestrator/document.ts';
 import { orderCommand } from './command.ts';
 
 export const mode = defineVerb({
