@@ -2,7 +2,7 @@ import { err, ok, type Result } from '../lib/result.ts';
 import type { CurrentFile, Kind } from './kind.ts';
 import { loadKind } from './kinds.ts';
 import type { Guard, Place, SessionRow } from './ports.ts';
-import { refuse, type Refusal } from './refusal.ts';
+import { commandOf, refuse, type Refusal, type Way } from './refusal.ts';
 import type { World } from './verb.ts';
 
 /** Kinds of which a checkout has one open session at a time. */
@@ -40,16 +40,25 @@ export const refuseSecond = ({ key }: SessionRow, { successor }: CurrentFile): R
 export const refuseForeign = async (
   { store, places, files }: Pick<World, 'store' | 'places' | 'files'>,
   kind: Pick<Kind, 'name'>,
-  { path, importer }: Pick<CurrentFile, 'path' | 'importer'>,
+  { path, ways }: Pick<CurrentFile, 'path' | 'ways'>,
+  goal?: string,
 ): Promise<Refusal | undefined> => {
   const { id, root } = places.here;
   if (!files.exists(`${root}/${path}`)) return undefined;
   const found = files.digest(root, path);
   const isOurs = id !== null && found !== undefined && (await store.wasMirror(id, path, found.sha256));
   if (isOurs) return undefined;
+  const all: readonly Way[] = [
+    ...ways,
+    {
+      text: 'start fresh; the file is kept beside the new one',
+      words: ['begin', kind.name, '--fresh', ...(goal === undefined ? [] : ['--goal', goal])],
+    },
+  ];
   return refuse('invariant-unmet', `${path} holds a session that is not taken over.`, {
-    expected: 'a file that is taken over, or set aside with --fresh',
-    legal: [importer, `stint begin ${kind.name} --fresh`],
-    hint: importer,
+    expected: 'a file that is taken over, or set aside on purpose',
+    legal: all.map(commandOf),
+    ...(all[0] === undefined ? {} : { hint: commandOf(all[0]) }),
+    ways: all,
   });
 };

@@ -6,7 +6,7 @@ import { isAsImported, type Common } from './common.ts';
 import type { DecidedEvent, kernelEvents, StoredEvent } from './event.ts';
 import type { KindBrief } from './kind-brief.ts';
 import type { Claim } from './lease.ts';
-import { refuse, type Refusal } from './refusal.ts';
+import { refuse, type Refusal, type Way } from './refusal.ts';
 import { noProgress, type KindView, type Progress } from './view.ts';
 
 /** What a decision may look at beside the state: pure facts, gathered before. */
@@ -41,8 +41,8 @@ export interface CurrentFile {
   readonly ignores: readonly string[];
   /** What a session is called that nobody has named; `random` is a text of letters and digits that nobody else has. */
   readonly nameFor: (now: string, random: string) => string;
-  /** The command that takes over what another program has left in that file. */
-  readonly importer: string;
+  /** What can be done about a session that another program has left in that file, the usual way first. */
+  readonly ways: readonly Way[];
   /** The command that puts the open session away and begins another. */
   readonly successor: string;
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
+import { shellWord } from '../lib/text.ts';
 import type { DecidedEvent } from './event.ts';
 
 /**
@@ -25,6 +26,8 @@ export interface Refusal {
   readonly faults?: readonly string[];
   /** The values that are missing, where a person may be asked for them. */
   readonly asks?: readonly Ask[];
+  /** Ways to go on among which somebody has to choose, where a person may be asked which. */
+  readonly ways?: readonly Way[];
   /** What is kept of it: journal events that the first session of the order gets although it is refused. */
   readonly record?: readonly DecidedEvent[];
 }
@@ -36,6 +39,15 @@ export interface Ask {
   /** What the value is, in a line. */
   readonly description: string;
 }
+
+/** A way to go on: what it comes to, and the words of its command line behind `stint`. */
+export interface Way {
+  readonly text: string;
+  readonly words: readonly string[];
+}
+
+/** The command of a way, as it is typed. */
+export const commandOf = ({ words }: Way): string => ['stint', ...words.map(shellWord)].join(' ');
 
 /** The closed list of refusals with their exit codes and when each is given; help and reference are made from it. */
 export const refusals = {
@@ -99,6 +111,9 @@ export const refusalToJson = (refusal: Refusal) => ({
   candidates: refusal.candidates ?? [],
   ...(refusal.lease === undefined ? {} : { lease: refusal.lease }),
   ...(refusal.faults === undefined ? {} : { faults: refusal.faults }),
+  ...(refusal.ways === undefined
+    ? {}
+    : { ways: refusal.ways.map((way) => ({ text: way.text, command: commandOf(way) })) }),
   ...(refusal.asks === undefined
     ? {}
     : { asks: refusal.asks.map(({ field, name, description }) => ({ field, name, description })) }),

@@ -185,7 +185,8 @@ const chooseCurrent = async (
   const known = wish.name === undefined ? open : (await world.store.rows({ kind: kind.name, name: wish.name }))[0];
   if (open !== undefined && known?.key !== open.key && wish.fresh !== true) return err(refuseSecond(open, current));
   if (known !== undefined && wish.fresh !== true) return ok({ name: known.name, abort: undefined, guards: [guard] });
-  const foreign = wish.fresh === true || open !== undefined ? undefined : await refuseForeign(world, kind, current);
+  const foreign =
+    wish.fresh === true || open !== undefined ? undefined : await refuseForeign(world, kind, current, wish.goal);
   if (foreign !== undefined) return err(foreign);
   const name = wish.name ?? current.nameFor(world.caller.now, world.caller.freshId());
   const anew = await startAnew(world, kind, name, open?.key);

@@ -1,5 +1,6 @@
 import type { Common } from '../../kernel/common.ts';
 import type { Mirror } from '../../kernel/kind.ts';
+import type { Way } from '../../kernel/refusal.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import {
   nothingUnknown,
@@ -24,6 +25,13 @@ export const historyPath = (name: string): string => `orchestrator-history/${nam
 
 /** The file of the open session, relative to the checkout's root. */
 export const currentFile = `${home}/${currentPath}`;
+
+/** What can be done about a session that another program has left there. */
+export const ways: readonly Way[] = [
+  { text: 'take over what can be read of it', words: ['import', 'orchestrator'] },
+  { text: 'take over the last good copy of it', words: ['import', 'orchestrator', '--last-good'] },
+  { text: 'look at earlier sessions', words: ['history'] },
+];
 
 /** Most agents that the file tells of: the orchestrator reads all of it, each time. */
 const mostAgents = 200;

@@ -10,7 +10,7 @@ import {
   type Step,
 } from '../../kernel/view.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import { oneLine, truncate } from '../../lib/text.ts';
+import { oneLine, shellWord, truncate } from '../../lib/text.ts';
 import { backoffSeconds, levelOf, limits } from './modes.ts';
 import { decideCommand, readyAgents } from './rules.ts';
 import { overallOf, sampledOf } from './samples.ts';
@@ -148,10 +148,6 @@ const nextOf = (
     command: `stint todo add ${shellWord(truncate(oneLine(common.goal ?? 'what is to be done'), 100))} ${session}`,
   };
 };
-
-/** A word as a shell takes it. */
-const shellWord = (word: string): string =>
-  /^[\w.@:/-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 const fieldsOf = (state: OrchestrationState, agents: readonly Agent[]): JsonObject => {
   const { mode, focus, todos, completed, compression, project } = state;

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import type { Ask } from '../../kernel/refusal.ts';
+import { commandOf, type Ask, type Way } from '../../kernel/refusal.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { oneLine, stripControls } from '../../lib/text.ts';
 
@@ -37,6 +37,17 @@ export const openPrompt = (): Prompt | undefined => {
       return { interrupted };
     },
   };
+};
+
+/** The way that somebody has chosen by its number; undefined where none was: an empty line is no choice. */
+export const chooseWay = async (prompt: Pick<Prompt, 'line'>, ways: readonly Way[]): Promise<Way | undefined> => {
+  const listed = ways.map((way, at) => `  ${at + 1}  ${oneLine(stripControls(`${way.text} (${commandOf(way)})`))}\n`);
+  for (;;) {
+    const answer = await prompt.line(`${listed.join('')}Which one? [1-${ways.length}, or nothing] `);
+    if (answer === undefined || answer.trim() === '') return undefined;
+    const chosen = ways[Number(answer) - 1];
+    if (chosen !== undefined) return chosen;
+  }
 };
 
 /** The input with what was answered, value by value; undefined where somebody gave up. An empty line is no answer. */

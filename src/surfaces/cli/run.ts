@@ -1,7 +1,7 @@
 import { objectsAt, textAt, wholeTextAt } from '../../kernel/answer.ts';
 import type { Kind } from '../../kernel/kind.ts';
 import type { LazyKind } from '../../kernel/kinds.ts';
-import { otherExits, refuse, type Ask, type Refusal } from '../../kernel/refusal.ts';
+import { otherExits, refuse, type Ask, type Refusal, type Way } from '../../kernel/refusal.ts';
 import type { PreparedCall, Verb, VerbRefusal } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
@@ -112,7 +112,11 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
         if (input === 'interrupted') return otherExits.interrupted.exit;
         if (input !== undefined) outcome = await ask(undefined, input);
       }
-      if (!outcome.ok) return refused(outcome.error, line.flags.json, line.verb);
+      if (!outcome.ok) {
+        const exit = refused(outcome.error, line.flags.json, line.verb);
+        const { ways = [] } = outcome.error.refusal;
+        return ways.length > 0 && mayAsk(surroundings, line) ? goOn(surroundings, line, ways, exit) : exit;
+      }
       const { answer, warnings } = outcome.value;
       for (const warning of warnings) print(2, `stint: warning: ${oneLine(stripControls(warning))}\n`);
       if (line.flags.json)
@@ -137,6 +141,26 @@ const completeLine = async (line: CommandLine): Promise<Result<CommandLine, Refu
   const { readElsewhere } = await import('./payload.ts');
   const input = await readElsewhere(line.input, line.elsewhere);
   return input.ok ? ok({ ...line, input: input.value }) : input;
+};
+
+/** Goes on in the way that a person chooses, with the same store and actor; where nobody does, with the exit code of before. */
+const goOn = async (
+  surroundings: Surroundings,
+  { flags: { store, actor } }: CommandLine,
+  ways: readonly Way[],
+  exit: number,
+): Promise<number> => {
+  const prompt = await surroundings.prompt?.();
+  if (prompt === undefined) return exit;
+  const { chooseWay } = await import('./ask.ts');
+  const way = await chooseWay(prompt, ways);
+  if (prompt.close().interrupted) return otherExits.interrupted.exit;
+  if (way === undefined) return exit;
+  const flags = [
+    ...(store === undefined ? [] : ['--store', store]),
+    ...(actor === undefined ? [] : ['--actor', actor]),
+  ];
+  return runCommandLine({ ...surroundings, argv: [...way.words, ...flags] });
 };
 
 /** Whether it is a person who reads what is refused, and standard input is free. */

@@ -8,7 +8,7 @@ import { decideBegin } from '../../../kernel/lifecycle.ts';
 import { refuse } from '../../../kernel/refusal.ts';
 import { defineVerb } from '../../../kernel/verb.ts';
 import { err, ok } from '../../../lib/result.ts';
-import { currentFile, home, kindName, nameFor } from '../documents.ts';
+import { currentFile, home, kindName, nameFor, ways } from '../documents.ts';
 import { modes } from '../../../formats/orchestrator/document.ts';
 import { putAway } from './put-away.ts';
 
@@ -33,7 +33,7 @@ export const newOrchestration = defineVerb({
       const { open, guard } = await openIn(world, { name: kindName }, here);
       const foreign =
         open === undefined
-          ? await refuseForeign(world, { name: kindName }, { path: currentFile, importer: 'stint import orchestrator' })
+          ? await refuseForeign(world, { name: kindName }, { path: currentFile, ways }, goal)
           : undefined;
       if (foreign !== undefined) return err(foreign);
       const name = given ?? nameFor(caller.now, caller.freshId());
