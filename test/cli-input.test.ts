@@ -282,6 +282,32 @@ test('nobody is asked with --json, with --quiet, in CI, or where standard input 
   assert.equal(read.stderr, missing);
 });
 
+test('of several ways to go on a person chooses one by its number, which is run in the place of the refused line', (context) => {
+  const world = here(context);
+  const refused = 'stint: It is stuck.\n';
+  const ways = String.raw`  1  amend it[31m (stint amend --reason 'it'\''s stuck')` + '\n  2  do nothing (stint nothing)\n';
+  const question = `${JSON.stringify(`${ways}Which one? [1-2, or nothing] `)}\n`;
+  const amended = runAnswering(world, ['stuck', '--actor', 'ana'], ['3', 'x', '1']);
+  assert.deepEqual([amended.status, amended.stderr], [0, refused + question.repeat(3)]);
+  assert.deepEqual(JSON.parse(amended.stdout), { reason: "it's stuck", context: [] });
+  for (const answers of [[''], [null]])
+    assert.deepEqual(runAnswering(world, ['stuck'], answers).status, 6, 'whoever chooses none has the refusal');
+  assert.equal(runAnswering(world, ['stuck'], []).status, 130, 'Ctrl-C');
+  assert.equal(runAnswering(world, ['stuck'], ['2']).status, 2, 'what was chosen may be refused too');
+});
+
+test('an agent is told the ways to go on, and not asked', (context) => {
+  const world = here(context);
+  const { status, stdout, stderr } = runAnswering(world, ['stuck', '--json'], ['1']);
+  assert.deepEqual([status, stderr], [6, '']);
+  assert.deepEqual(JSON.parse(stdout).error.ways[1], { text: 'do nothing', command: 'stint nothing' });
+  for (const env of [{ CI: 'true' }, {}])
+    assert.equal(
+      runAnswering(world, 'CI' in env ? ['stuck'] : ['stuck', '--quiet'], ['1'], env).stderr,
+      'stint: It is stuck.\n',
+    );
+});
+
 /** Runs a shell's line on a terminal and types each text when the one before it was printed; undefined where there is no script(1). */
 const onTerminal = async (
   world: TestWorld,

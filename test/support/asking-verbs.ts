@@ -75,6 +75,27 @@ export const amend = defineVerb({
   text: (answer) => JSON.stringify(answer),
 });
 
+/** Is refused with two ways to go on. */
+export const stuck = defineVerb({
+  name: 'stuck',
+  summary: 'Get stuck.',
+  details: 'For tests.',
+  examples: [],
+  input: strictObject({}),
+  does: {
+    apart: async () =>
+      err({
+        refusal: refuse('invariant-unmet', 'It is stuck.', {
+          ways: [
+            { text: 'amend it\u001b[31m', words: ['amend', '--reason', "it's stuck"] },
+            { text: 'do nothing', words: ['nothing'] },
+          ],
+        }),
+      }),
+  },
+  text: () => '',
+});
+
 const answering = (answers: (string | null)[]): Prompt => {
   let interrupted = false;
   return {
@@ -94,7 +115,7 @@ if (import.meta.main) {
     argv: process.argv.slice(2),
     cwd: process.cwd(),
     env: process.env,
-    verbs: [play, complete, amend],
+    verbs: [play, complete, amend, stuck],
     kinds: [],
     version: '0',
     now: () => '2026-03-17T12:00:00.000Z',
