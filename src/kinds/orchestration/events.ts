@@ -28,6 +28,8 @@ const imported = {
   /** Whether it is closed. */
   is_over: v.boolean(),
   document: object,
+  unknown: v.optional(object),
+  raw: v.optional(object),
 };
 
 const makeCommandSchema = () =>
