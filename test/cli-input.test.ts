@@ -285,7 +285,8 @@ test('nobody is asked with --json, with --quiet, in CI, or where standard input 
 test('of several ways to go on a person chooses one by its number, which is run in the place of the refused line', (context) => {
   const world = here(context);
   const refused = 'stint: It is stuck.\n';
-  const ways = String.raw`  1  amend it[31m (stint amend --reason 'it'\''s stuck')` + '\n  2  do nothing (stint nothing)\n';
+  const ways =
+    String.raw`  1  amend it[31m (stint amend --reason 'it'\''s stuck')` + '\n  2  do nothing (stint nothing)\n';
   const question = `${JSON.stringify(`${ways}Which one? [1-2, or nothing] `)}\n`;
   const amended = runAnswering(world, ['stuck', '--actor', 'ana'], ['3', 'x', '1']);
   assert.deepEqual([amended.status, amended.stderr], [0, refused + question.repeat(3)]);

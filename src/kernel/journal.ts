@@ -81,7 +81,7 @@ export const recentLimits: Readonly<Record<EntryType, number>> = {
 };
 
 /** Most characters that are kept of a text with its session. */
-const mostCharacters = 1000;
+export const mostCharacters = 1000;
 
 /** Most blockers that may be open at once. */
 export const mostBlockers = 100;

@@ -28,7 +28,7 @@ export const currentFile = `${home}/${currentPath}`;
 
 /** What can be done about a session that another program has left there. */
 export const ways: readonly Way[] = [
-  { text: 'take over what can be read of it', words: ['import', 'orchestrator'] },
+  { text: 'take over what can be read of it', words: ['import', 'orchestrator', '--salvage'] },
   { text: 'take over the last good copy of it', words: ['import', 'orchestrator', '--last-good'] },
   { text: 'look at earlier sessions', words: ['history'] },
 ];
@@ -186,7 +186,7 @@ interface Mistake {
 const errorsOf = ({ failures }: OrchestrationState, { journal }: Common): readonly Mistake[] => {
   const ofAgents = failures.map(({ seq, agent, error, class: errorClass, at }) => ({
     seq,
-    agent: agent === '' ? null : agent,
+    agent,
     message: error,
     class: errorClass,
     at,

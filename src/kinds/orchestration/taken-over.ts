@@ -29,7 +29,7 @@ export const decideImport = (
 
 /**
  * An orchestration as it was left. Of an agent that was at work there nobody knows what it has done: it is in doubt. The
- * decisions that were made stand in the journal, where the import puts them.
+ * decisions that were made, and errors of no agent, stand in the journal, where the import puts them.
  */
 export const imported = (
   before: OrchestrationState,
@@ -52,14 +52,9 @@ export const imported = (
     todos: document.pending_tasks.map((text, at) => ({ id: at + 1, text })),
     lastTodo: document.pending_tasks.length,
     completed: document.completed_work,
-    failures: document.errors.map(({ agent = '', message, at = document.updated }) => ({
-      seq,
-      agent,
-      attempt: 1,
-      error: message,
-      class: null,
-      at,
-    })),
+    failures: document.errors.flatMap(({ agent, message, at = document.updated }) =>
+      agent === undefined ? [] : [{ seq, agent, attempt: 1, error: message, class: null, at }],
+    ),
     usage:
       usage.estimated_tokens === null && usage.percentage === null
         ? null

@@ -5,6 +5,7 @@ import { agentFail } from './verbs/agent-fail.ts';
 import { agentList } from './verbs/agent-list.ts';
 import { agentProgress } from './verbs/agent-progress.ts';
 import { agentStart } from './verbs/agent-start.ts';
+import { importOrchestrator } from './import-orchestrator.ts';
 import { compress } from './verbs/compress.ts';
 import { history, historyResume, historyShow } from './verbs/history.ts';
 import { newOrchestration } from './verbs/new.ts';
@@ -32,6 +33,7 @@ export const verbs: readonly Verb[] = [
   save,
   usageReport,
   compress,
+  importOrchestrator,
   history,
   historyShow,
   historyResume,
