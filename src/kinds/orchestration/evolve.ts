@@ -32,7 +32,7 @@ export const evolveOrchestration = (
     case 'AgentPrepared': {
       const { agent: id, agent_type: type, task } = event;
       if (agentOf(state, id) !== undefined) {
-        const ended = (agent: Agent) => (agent.ended === 'cancelled' ? null : agent.ended);
+        const ended = (agent: Agent) => (agent.ended);
         return withAgent(state, id, (agent) => ({ ...agent, type, task, ended: ended(agent) }));
       }
       return {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { standingText } from '../../../kernel/answer.ts';
 import { requiredText, sessionField } from '../../../kernel/fields.ts';
 import { defineVerb } from '../../../kernel/verb.ts';
-import { orderCommand } from './command.ts';
+import { orderCommand, stateOf } from './command.ts';
 
 export const compress = defineVerb({
   name: 'compress',
@@ -20,7 +20,7 @@ export const compress = defineVerb({
   does: {
     writes: async (world, { summary, session }) =>
       orderCommand(world, session, { type: 'compress', summary }, (after) => ({
-        last_compression: after.common.updatedAt,
+        last_compression: stateOf(after).compression?.at ?? null,
       })),
   },
   text: (answer) => `compressed  ${standingText(answer)}`,
