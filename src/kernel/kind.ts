@@ -134,11 +134,13 @@ export interface RunningStep {
   readonly claim: Claim;
 }
 
-/** Which of the ready steps are meant: at most so many, those behind one of them, or one alone. */
+/** Which of the ready steps are meant: at most so many, those behind one of them, or one alone; and when they are to be handed out. */
 export interface StepPage {
   readonly limit: number;
   readonly after?: string | undefined;
   readonly only?: string | undefined;
+  /** Without it those count too that are handed out only later. */
+  readonly now?: string | undefined;
 }
 
 /** The steps of a session as they can be handed out; none of them are part of the view. */

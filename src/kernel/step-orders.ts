@@ -69,7 +69,9 @@ export const orderHandOut = async (
             if ('code' in found) return err(found);
             const claims: Handed[] = [];
             const isOpen = steps.session().common?.status === 'active';
-            for (const step of (isOpen ? steps.session().folded.steps?.ready({ limit }).steps : undefined) ?? []) {
+            for (const step of (isOpen
+              ? steps.session().folded.steps?.ready({ limit, now: caller.now }).steps
+              : undefined) ?? []) {
               const token = nextToken(steps.session().folded.steps?.token() ?? 0, caller.now);
               const claim = claimOf({ holder, ...wish }, token, caller.now);
               const { id, attempt } = step;
@@ -404,7 +406,8 @@ export const listSteps = async (
   if (page.after !== undefined && !ids.includes(page.after)) return err(refuseUnknownStep(session, page.after, ids));
   const isOpen = session.common.status === 'active';
   const hasBegun = isOpen && session.common.pause === null;
-  const { steps = [], total = 0 } = (hasBegun ? session.folded.steps?.ready(page) : undefined) ?? {};
+  const at = { ...page, now: world.caller.now };
+  const { steps = [], total = 0 } = (hasBegun ? session.folded.steps?.ready(at) : undefined) ?? {};
   const { abandoned } = isOpen ? await findAtWork(world, row) : nobodyAtWork;
   const view = viewOfSession(session);
   const surroundings = {

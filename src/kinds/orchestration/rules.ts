@@ -18,6 +18,7 @@ import {
   awaited,
   isOver,
   nodeOf,
+  restOf,
   restsUntil,
   standingOf,
   triesLeft,
@@ -39,7 +40,7 @@ export const decideOrchestration = (
 ): Decided => {
   const decided = decideAlone(state, command, common);
   if (!decided.ok) return decided;
-  const isSaved = command.type === 'save' || decided.value.length > 0;
+  const isSaved = command.type === 'save' || command.type === 'compress' || decided.value.length > 0;
   const sampled = isSaved && common !== undefined ? sampledEvents(state, samples) : [];
   const compressed = command.type === 'compress' ? compress(stateAfter(state, sampled), command.summary) : [];
   const events = [...sampled, ...decided.value, ...compressed];
@@ -188,18 +189,21 @@ const refuseStart = (
   }
   const limit = refuseLimits(state, common);
   if (limit !== undefined) return limit;
-  if (agent.ended === 'failed' && triesLeft(state, agent) === 0)
+  if (triesLeft(state, agent) === 0) {
+    const cancel = agent.ended === 'cancelled' ? [] : [`stint agent cancel ${id}${sessionFlag(common)}`];
+    const legal = [
+      ...cancel,
+      ...(limits.debug.retries + 1 > agent.failures ? [`stint mode debug${sessionFlag(common)}`] : []),
+    ];
     return illegal(
       `it has failed ${agent.failures} ${agent.failures === 1 ? 'time' : 'times'}, and the mode ${state.mode} starts an agent ${limits[state.mode].retries + 1} times at most`,
       {
         expected: 'an agent with tries left',
-        legal: [
-          `stint agent cancel ${id}${sessionFlag(common)}`,
-          ...(limits.debug.retries + 1 > agent.failures ? [`stint mode debug${sessionFlag(common)}`] : []),
-        ],
-        hint: `stint agent cancel ${id}${sessionFlag(common)}`,
+        legal: legal.length === 0 ? [listCommand(common)] : legal,
+        hint: legal[0] ?? listCommand(common),
       },
     );
+  }
   const rests = restsUntil(agent, now);
   return rests === null
     ? undefined
@@ -361,7 +365,7 @@ const endOfWave = (
   const isEscalated = events.some((event) => event.type === 'StepFailed' && isTold(escalates, event.result?.['class']));
   if (isEscalated) return [{ type: 'WaveEnded', wave, why: 'failure', goes_on: false }];
   if (checkpoints === 'agent') return [{ type: 'WaveEnded', wave, why: 'agent', goes_on: false }];
-  if (state.pool.running.length > 0) return [];
+  if (atWork(state).length > 0) return [];
   return [{ type: 'WaveEnded', wave, why: 'wave', goes_on: goesOn && failed.length === 0 }];
 };
 
@@ -376,18 +380,21 @@ const isTold = (escalates: readonly ErrorClass[], given: Json | undefined): bool
 const stateAfter = (before: OrchestrationState, events: readonly OrchestrationEvent[]): OrchestrationState =>
   events.reduce((state, event) => evolveOrchestration(state, event, { seq: 0, at: '', actor: '' }), before);
 
-/** The agents that can be started as they were prepared. */
+/** The agents that can be started as they were prepared; those that are left alone for a while come last, or not at all at that time. */
 export const readyAgents = (
   state: OrchestrationState,
-  { limit, after, only }: StepPage,
+  { limit, after, only, now }: StepPage,
 ): { readonly steps: readonly ReadyStep[]; readonly total: number } => {
   if (awaited(state) !== undefined) return { steps: [], total: 0 };
   const isReady = (agent: Agent): boolean =>
     (only === undefined || agent.id === only) &&
     !isOver(agent) &&
     isFree(state.pool, agent.id) &&
-    (agent.ended !== 'failed' || triesLeft(state, agent) > 0);
-  const ready = agentsOf(state).filter(isReady);
+    triesLeft(state, agent) > 0 &&
+    (now === undefined || restsUntil(agent, now) === null);
+  const ready = agentsOf(state)
+    .filter(isReady)
+    .toSorted((a, b) => Number(restOf(a) !== null) - Number(restOf(b) !== null));
   const from = after === undefined ? 0 : ready.findIndex(({ id }) => id === after) + 1;
   const room = Math.max(0, limits[state.mode].agents - atWork(state).length);
   const page = ready.slice(from, from + Math.min(limit, room));

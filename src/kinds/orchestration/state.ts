@@ -188,11 +188,19 @@ export const isOver = ({ ended }: Agent): boolean => ended === 'complete' || end
 export const atWork = (state: OrchestrationState): readonly string[] =>
   state.pool.running.filter((id) => agentOf(state, id)?.isPaused !== true);
 
+/** The end of the time for which an agent is left alone since it has failed too often in a row; null where it has not. */
+export const restOf = ({ failuresInARow, failedAt }: Agent): string | null =>
+  failuresInARow < circuit.failures || failedAt === null
+    ? null
+    : new Date(Date.parse(failedAt) + circuit.restMs).toISOString();
+
 /** Until when an agent is left alone that has failed too often in a row; null where it may be tried. */
-export const restsUntil = ({ failuresInARow, failedAt }: Agent, now: string): string | null => {
-  if (failuresInARow < circuit.failures || failedAt === null) return null;
-  const until = new Date(Date.parse(failedAt) + circuit.restMs).toISOString();
-  return until > now ? until : null;
+export const restsUntil = (agent: Agent, now: string): string | null => {
+  const until = restOf(agent);
+  if (until === null) return null;
+  const left = Date.parse(until) - Date.parse(now);
+  // A failure that is still to come was told by a clock that is wrong.
+  return left > 0 && left <= 2 * circuit.restMs ? until : null;
 };
 
 /** How it stands with the circuit of an agent: while it is open the agent is left alone, half open it is tried once. */

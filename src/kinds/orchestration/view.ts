@@ -19,6 +19,7 @@ import {
   agentsOf,
   awaited,
   isOver,
+  restOf,
   standingOf,
   triesLeft,
   type Agent,
@@ -114,11 +115,10 @@ const nextOf = (
     };
   const [ready] = readyAgents(state, { limit: 1 }).steps;
   if (ready !== undefined) {
-    const failures = agentOf(state, ready.id)?.failures ?? 0;
-    const wait = backoffSeconds(failures);
+    const agent = agentOf(state, ready.id);
     return {
       kind: 'claim',
-      text: `Start ${ready.id}: ${truncate(ready.name, 100)}.${failures === 0 ? '' : ` It has failed ${failures === 1 ? 'once' : `${failures} times`}; wait ${wait} s first.`}`,
+      text: `Start ${ready.id}: ${truncate(ready.name, 100)}.${agent === undefined ? '' : waitText(agent)}`,
       command: `stint agent start ${shellWord(ready.id)} ${session}`,
     };
   }
@@ -147,6 +147,15 @@ const nextOf = (
     text: 'Say what is to be done, or start an agent.',
     command: `stint todo add ${shellWord(truncate(oneLine(common.goal ?? 'what is to be done'), 100))} ${session}`,
   };
+};
+
+/** How long to wait before an agent that has failed is started again. */
+const waitText = (agent: Agent): string => {
+  const { failures, failuresInARow } = agent;
+  const rest = restOf(agent);
+  if (rest !== null) return ` It has failed ${failuresInARow} times in a row, and is left alone until ${rest}.`;
+  if (failures === 0) return '';
+  return ` It has failed ${failures === 1 ? 'once' : `${failures} times`}; wait ${backoffSeconds(failures)} s first.`;
 };
 
 const fieldsOf = (state: OrchestrationState, agents: readonly Agent[]): JsonObject => {

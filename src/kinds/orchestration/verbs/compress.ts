@@ -6,7 +6,7 @@ import { optionalText, sessionField } from '../../../kernel/fields.ts';
 import { refuse } from '../../../kernel/refusal.ts';
 import { defineVerb } from '../../../kernel/verb.ts';
 import { err } from '../../../lib/result.ts';
-import { orderCommand, resolveOrchestration } from './command.ts';
+import { orderCommand, resolveOrchestration, stateOf } from './command.ts';
 
 /** The brief that stands for a summary which nobody has written. */
 const ofItself = { budget: '8KB', reader: 'human', format: 'markdown' } as const;
@@ -33,7 +33,7 @@ export const compress = defineVerb({
       if (!row.ok) return row;
       const summary = text ?? printBrief(briefIn(await readBrief(world, row.value.key, ofItself)));
       return orderCommand(world, row.value.key, { type: 'compress', summary }, (after) => ({
-        last_compression: after.common.updatedAt,
+        last_compression: stateOf(after).compression?.at ?? null,
         summary,
       }));
     },
