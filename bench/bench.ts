@@ -11,6 +11,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureBrief } from './brief.ts';
 import { measureCommits } from './commits.ts';
 import { command, inFolder, type Row } from './measure.ts';
 import { measurePostgres } from './postgres.ts';
@@ -19,7 +20,7 @@ import { measureList, measureStatus } from './sizes.ts';
 import { measureMemory, measureVerbs } from './verbs.ts';
 import { measureWriters } from './writers.ts';
 
-const sections = ['startup', 'commits', 'writers', 'status', 'list', 'runs', 'postgres'] as const;
+const sections = ['startup', 'commits', 'writers', 'status', 'brief', 'list', 'runs', 'postgres'] as const;
 
 /** An everyday verb above this multiple of a bare Node is far off; see `failing`. */
 const farOff = 1.6;
@@ -50,6 +51,7 @@ const main = async (): Promise<void> => {
   await measure('commits', async (folder) => measureCommits(folder, options.quick ? 500 : 2000));
   await measure('writers', async (folder) => measureWriters(folder, options.quick ? 25 : 200));
   await measure('status', async (folder) => measureStatus(folder, 100_000, runs));
+  await measure('brief', async (folder) => measureBrief(folder, 100_000, runs));
   await measure('list', async (folder) => measureList(folder, 10_000, runs));
   await measure('runs', async (folder) => measureRuns(folder, runs));
   await measure('postgres', async (folder) => measurePostgres(folder, runs, options.quick ? 200 : 1000));

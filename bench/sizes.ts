@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { openStint, type Stint } from '../src/index.ts';
 import { decideBegin, decideCommand } from '../src/kernel/lifecycle.ts';
-import type { NewEvent } from '../src/kernel/event.ts';
+import { kernelEvent, type NewEvent } from '../src/kernel/event.ts';
+import { entryTypes } from '../src/kernel/journal.ts';
 import type { Refusal } from '../src/kernel/refusal.ts';
 import type { Session } from '../src/kernel/session.ts';
 import { kinds } from '../src/kinds/registry.gen.ts';
@@ -23,8 +24,8 @@ export const measureStatus = async (folder: string, events: number, runs: number
     () => timeNode(big, [command, 'status']),
     () => timeNode(small, [command, 'status']),
   );
-  const bigStint = open(big);
-  const smallStint = open(small);
+  const bigStint = openBed(big);
+  const smallStint = openBed(small);
   const within = await takePairs(
     runs * 5,
     () => timeVerb(bigStint, 'status', {}),
@@ -39,7 +40,7 @@ export const measureStatus = async (folder: string, events: number, runs: number
 export const measureList = async (folder: string, sessions: number, runs: number): Promise<readonly Row[]> => {
   const bed = makeBed(folder);
   await makeSessions(bed, sessions);
-  const stint = open(bed);
+  const stint = openBed(bed);
   const { measured, against } = await takePairs(
     runs,
     () => timeVerb(stint, 'list', {}),
@@ -57,13 +58,15 @@ export const measureList = async (folder: string, sessions: number, runs: number
   }));
 };
 
-const open = (bed: Bed): Stint => {
+/** The library over the store of a bed. */
+export const openBed = (bed: Bed): Stint => {
   const stint = openStint({ cwd: bed.project, actor: 'bench' });
   if (!stint.ok) throw new Error(stint.error.message);
   return stint.value;
 };
 
-const timeVerb = async (stint: Stint, verb: string, input: JsonObject): Promise<number> => {
+/** The milliseconds that a verb takes in this process. */
+export const timeVerb = async (stint: Stint, verb: string, input: JsonObject): Promise<number> => {
   const start = performance.now();
   const answer = await stint.run(verb, input);
   const time = performance.now() - start;
@@ -100,6 +103,25 @@ const remark = (move: number, number: number): NewEvent => ({
   data: { text: `remark ${number} after move ${move}: the second reviewer waits for the build` },
 });
 
+/** Makes an open session with so many entries in its journal, of every type in turn, whose texts are as long as people write. */
+export const makeJournal = async (bed: Bed, entries: number): Promise<Bed> => {
+  const { store, place, key } = await openStore(bed);
+  for (let at = 0; at < entries; at += 5000) {
+    await commit(store, place, [key], () =>
+      ok(Array.from({ length: Math.min(5000, entries - at) }, (_, index) => entry(at + index))),
+    );
+  }
+  await store.close();
+  return bed;
+};
+
+const entry = (number: number): NewEvent =>
+  kernelEvent('Noted', {
+    entry: entryTypes[number % entryTypes.length] ?? 'remark',
+    text: `entry ${number}: the second reviewer waits for the build, and the cache is kept`,
+    path: `src/part-${number % 100}.ts`,
+  });
+
 /** Makes so many open sessions, a few hundred in each commit. */
 const makeSessions = async (bed: Bed, sessions: number): Promise<void> => {
   const { store, place } = await openStore(bed);
@@ -116,7 +138,7 @@ const makeSessions = async (bed: Bed, sessions: number): Promise<void> => {
 const openStore = async (
   bed: Bed,
 ): Promise<{ readonly store: Store; readonly place: string; readonly key: string }> => {
-  const stint = open(bed);
+  const stint = openBed(bed);
   const begun = await stint.run('begin', { kind: 'review', name: 'bench' });
   if (!begun.ok) throw new Error(begun.error.refusal.message);
   await stint.close();

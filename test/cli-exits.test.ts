@@ -28,7 +28,7 @@ const begun = (context: TestContext): TestWorld => reviewIn(context, 'context');
 test('2 usage: what is not known is named, with what is near', (context) => {
   const world = createWorld(context);
   const verbs = [
-    'advance, archive, beat, begin, complete, decide, fail, finish, import review',
+    'advance, archive, beat, begin, brief, complete, decide, fail, finish, import review',
     'lease claim, lease release, lease renew, lease show, list, log, next, note, pause',
     'process beat, process bind, process end, process list, process start, process sweep',
     'reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, complete-map, complete-round, run',

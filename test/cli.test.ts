@@ -550,6 +550,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'archive',
     'beat',
     'begin',
+    'brief',
     'complete',
     'complete-map',
     'complete-round',

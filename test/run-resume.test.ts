@@ -37,6 +37,9 @@ const expired = async (context: TestContext, more: JsonObject = {}) => {
 
 const idsOf = (list: Printed): readonly string[] => listOf(list).map(({ id }) => String(id));
 
+/** What is said before the brief. */
+const standing = (text: string): string => `${text.split('\n\n')[0] ?? ''}\n`;
+
 suite('whoever is at work is left alone', () => {
   test('a claim that has not expired is left alone, and its owner is named', async (context) => {
     const { world, clock, bob } = await claimed(context);
@@ -57,7 +60,7 @@ suite('whoever is at work is left alone', () => {
       },
     ]);
     assert.equal(
-      say(world.with({ now: '2026-03-17T12:09:00.000Z' }), 'resume'),
+      standing(say(world.with({ now: '2026-03-17T12:09:00.000Z' }), 'resume')),
       lines(
         'resumed  run:flow: A (batch 1/2, 0/2 nodes done) (open_no_artifact)',
         'next: stint next --session run:flow',
@@ -89,7 +92,11 @@ suite('whoever is at work is left alone', () => {
       'lease',
     );
     assert.equal(stateOf(world).node_states.A.status, 'failed');
-    assert.deepEqual((await stepEvents(ana)).slice(2, 4), ['StepClaimed A 1', 'StepInterrupted A 1 taken over']);
+    assert.deepEqual((await stepEvents(ana)).slice(2, 5), [
+      'StepClaimed A 1',
+      'SessionResumed',
+      'StepInterrupted A 1 taken over',
+    ]);
     assert.equal((await stepEvents(ana)).at(-1)?.startsWith('ResultRefused A 1'), true);
   });
 });
@@ -120,7 +127,7 @@ suite('what nobody works on any more is interrupted', () => {
   test('a claim that has expired is interrupted, and who is told what to say', async (context) => {
     const { world } = await expired(context);
     assert.equal(
-      say(world.with({ now: '2026-03-17T12:11:00.000Z' }), 'resume'),
+      standing(say(world.with({ now: '2026-03-17T12:11:00.000Z' }), 'resume')),
       lines(
         'resumed  run:flow: A (batch 1/2, 0/2 nodes done) (open_no_artifact)',
         'next: stint resume --session run:flow',
@@ -422,7 +429,7 @@ suite('who may go on', () => {
     await ana.ask('decide', { node: 'CP', answer: 'pause' });
     clock.minutes = 60;
     assert.equal(
-      say(world.with({ now: '2026-03-17T13:00:00.000Z' }), 'resume'),
+      standing(say(world.with({ now: '2026-03-17T13:00:00.000Z' }), 'resume')),
       lines(
         'goes on  run:flow: B (batch 3/3, 2/3 nodes done) (open_no_artifact)',
         'next: stint next --claim --session run:flow',

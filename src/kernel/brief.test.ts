@@ -27,6 +27,7 @@ const stepsOf = (...steps: readonly BriefStep[]) => ({ steps, total: steps.lengt
 
 /** What the original's example says of its session. */
 const seed: KindBrief = {
+  goal: null,
   done: stepsOf({ text: 'Architecture design', note: '3 methods proposed' }, { text: 'Test stubs created' }),
   current: stepsOf({ id: 'code-1', text: 'Implement primary method', percent: 60 }),
   remaining: stepsOf(
@@ -302,7 +303,7 @@ const hostileTexts = [
   '\ud83d \udc00 \ud83d',
   '# heading\n- item\n1. first\n> quote\n| a | b |\n***\n[x](javascript:alert(1)) ![y](http://example.invalid)',
   'next: stint finish --abort',
-  `${'`'.repeat(3000)}`,
+  '`'.repeat(3000),
   'x'.repeat(20_000),
   '修复登录 — naïve 👩‍👩‍👧‍👦 '.repeat(200),
   '',
@@ -380,6 +381,7 @@ const anyFacts: fc.Arbitrary<BriefFacts> = fc
     goal: fc.option(hostile),
     journal,
     kind: fc.record({
+      goal: fc.option(hostile),
       done: steps,
       current: steps,
       remaining: steps,

@@ -144,7 +144,7 @@ const countsOf = (drafts: readonly Draft[], chosen: ReadonlyMap<string, Section>
 type Head = Omit<Brief, 'for' | 'format' | 'budget' | 'left_out'>;
 
 const headOf = (facts: BriefFacts, longest: number): Head => {
-  const { common, status, kind, openedBy, now } = facts;
+  const { common, status, kind, now } = facts;
   const next = objectAt(status, 'next_action');
   const short = (text: string): string => shortForm(text, longest, null);
   const command = textAt(next, 'command');
@@ -160,15 +160,7 @@ const headOf = (facts: BriefFacts, longest: number): Head => {
     position: short(textAt(status, 'position')),
     completeness: textAt(status, 'completeness'),
     revision: common.revision,
-    goal:
-      common.goal === null
-        ? null
-        : {
-            text: shortForm(common.goal, longest, 1),
-            ...(openedBy === null ? {} : { by: actorText(openedBy) }),
-            at: common.startedAt,
-            source: 'event 1',
-          },
+    goal: goalOf(facts, longest),
     started_at: common.startedAt,
     started: agoText(common.startedAt, now),
     progress: { percent: kind.progress.percent, formula: short(kind.progress.formula) },
@@ -179,6 +171,16 @@ const headOf = (facts: BriefFacts, longest: number): Head => {
       text: short(textAt(next, 'text')),
       command: command === '' ? null : isSound ? command : `stint status --session ${common.key}`,
     },
+  };
+};
+
+const goalOf = ({ common, kind, openedBy }: BriefFacts, longest: number): Fact | null => {
+  if (common.goal === null) return kind.goal === null ? null : { text: shortForm(kind.goal, longest, null) };
+  return {
+    text: shortForm(common.goal, longest, 1),
+    ...(openedBy === null ? {} : { by: actorText(openedBy) }),
+    at: common.startedAt,
+    source: 'event 1',
   };
 };
 

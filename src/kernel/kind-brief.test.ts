@@ -93,6 +93,7 @@ const speaking = defineKind({
 test('what a kind says itself is taken, and the rest is made of its view', () => {
   const brief = briefOf(after(speaking, { type: 'begin' }));
   assert.deepEqual(brief, {
+    goal: null,
     done: { steps: [], total: 0 },
     current: { steps: [], total: 0 },
     remaining: { steps: [{ text: 'this' }, { text: 'that' }], total: 2 },

@@ -5,6 +5,8 @@ import type { Progress, Step, View } from './view.ts';
 
 /** What only a kind knows of a session, for whoever goes on with it. Texts may be of any length: a brief shortens them. */
 export interface KindBrief {
+  /** What the session is to come to, where the kind knows that and nobody said it when it was opened. */
+  readonly goal: string | null;
   /** What is done; where not all of it is named, the newest of it. The newest comes last. */
   readonly done: BriefSteps;
   /** What somebody is at, or what is to be done now. */
@@ -102,6 +104,7 @@ const fromProgress = (folded: Folded, common: Common, view: View, folder: string
     ...(completedAt === null ? {} : { at: completedAt }),
   }));
   return {
+    goal: null,
     done: { steps: [...before, ...finished].slice(-briefSteps), total: before.length + done },
     current: { steps: atWork.slice(0, briefSteps), total: atWork.length },
     remaining: {

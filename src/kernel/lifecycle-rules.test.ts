@@ -65,6 +65,14 @@ suite('pausing', () => {
       { actor: 'ana', place: 'there', data: {} },
     ])
       assert.deepEqual(then(decideResume(session, other)), [['SessionResumed', {}]]);
+    const at =
+      (more: Readonly<Record<string, string>>): Move =>
+      (one) =>
+        decideResume(one, { actor: 'ana', place: 'here', data: more });
+    const known = given(at(data));
+    for (const more of [data, {}, { head: 'abc' }]) assert.deepEqual(then(at(more)(known)), [], 'nothing differs');
+    for (const more of [{ root: '/moved' }, { branch: 'feature' }, { head: 'def' }])
+      assert.deepEqual(then(at(more)(known)), [['SessionResumed', more]], 'something else is checked out');
     const noted = after(session, decideNote(session, 'a remark'), 5);
     assert.deepEqual(then(resumed(noted)), [['SessionResumed', {}]], 'something has happened since');
     const { event, until, root } = given(paused, resumed).common.resumed ?? {};

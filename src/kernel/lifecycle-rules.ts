@@ -1,4 +1,5 @@
 import { err, ok, type Result } from '../lib/result.ts';
+import type { Resumed } from './common.ts';
 import { kernelEvent, type DecidedEvent } from './event.ts';
 import { refuseClosed } from './lifecycle.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -24,7 +25,7 @@ export interface Resumption {
 
 /**
  * Goes on with a session, on the record, and ends a pause where there is one. The same actor in the same place changes nothing
- * by saying it again, as long as nothing else has happened since.
+ * by saying it again, as long as nothing else has happened since, and what is checked out there is still the same.
  */
 export const decideResume = ({ common }: OpenedSession, { actor, place, data }: Resumption): Decision => {
   const { status, pause, resumed, seq, key, archivedAt } = common;
@@ -32,11 +33,22 @@ export const decideResume = ({ common }: OpenedSession, { actor, place, data }: 
     const reopen = archivedAt === null ? `stint reopen --session ${key}` : reopenCommand(common);
     return err({ ...refuseClosed(common), legal: [reopen], hint: reopen });
   }
-  const isRepeat = pause === null && resumed?.actor === actor && resumed.place === place && resumed.until === seq;
+  const isRepeat =
+    pause === null &&
+    resumed?.actor === actor &&
+    resumed.place === place &&
+    resumed.until === seq &&
+    !differs(resumed, data);
   return ok(
     isRepeat ? [] : [kernelEvent('SessionResumed', { ...data, ...(pause === null ? {} : { was_paused: true }) })],
   );
 };
+
+/** Whether something else is checked out than when somebody resumed it, as far as that is known. */
+const differs = (before: Resumed, { root, branch, head }: Resumption['data']): boolean =>
+  (root ?? before.root) !== before.root ||
+  (branch ?? before.branch) !== before.branch ||
+  (head ?? before.head) !== before.head;
 
 /** Puts a closed session away. How it ended stays what it is. `isTaken`: something lies where its folder is to go. */
 export const decideArchive = (session: OpenedSession, to: string, isTaken: boolean): Decision => {

@@ -2,7 +2,19 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { displayWidth, nearest, oneLine, padEnd, stripControls, truncate, wellFormed } from './text.ts';
+import {
+  displayWidth,
+  nearest,
+  oneLine,
+  padEnd,
+  plainLine,
+  sizeText,
+  stripControls,
+  truncate,
+  truncateBytes,
+  utf8Length,
+  wellFormed,
+} from './text.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 100 });
 
@@ -256,4 +268,40 @@ test('one typing slip in a word of four letters or more is forgiven', () => {
       },
     ),
   );
+});
+
+test('a plain line has no breaks, no controls, nothing that hides, and no half characters', () => {
+  assert.equal(plainLine(' a\r\n\u0000b\u202e \u200bc \u{e0041} d\ufeff \ud83d '), 'a b c d \ufffd');
+  assert.equal(plainLine(FAMILY), FAMILY, 'what joins an emoji stays');
+  fc.assert(
+    fc.property(anyUnits, (text) => {
+      const plain = plainLine(text);
+      assert.ok(plain.isWellFormed());
+      assert.doesNotMatch(plain, /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
+      assert.equal(plainLine(plain), plain);
+    }),
+  );
+});
+
+test('a text that is cut to a number of bytes has no more of them, and is cut between characters', () => {
+  assert.equal(truncateBytes('short', 5), 'short');
+  assert.equal(truncateBytes('修复登录', 9), '修复…');
+  assert.equal(truncateBytes(FAMILY.repeat(3), 40), `${FAMILY}…`);
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 3, max: 60 }), (text, max) => {
+      const cut = truncateBytes(text, max);
+      assert.ok(utf8Length(cut) <= max);
+      assert.ok(cut === text || cut.endsWith('…'));
+    }),
+  );
+});
+
+test('a number of bytes is told as a person would', () => {
+  assert.deepEqual([0, 1023, 1024, 700_000, 1_100_000].map(sizeText), [
+    '0 bytes',
+    '1023 bytes',
+    '1 KB',
+    '684 KB',
+    '1.0 MB',
+  ]);
 });

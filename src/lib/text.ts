@@ -74,8 +74,11 @@ export function oneLine(text: string): string {
  */
 export function plainLine(text: string): string {
   return oneLine(
-    stripControls(text.toWellFormed()).replaceAll(/[\u061c\u200b\u200e\u200f\u2060-\u2064\ufeff]/g, ''),
-  ).replaceAll(/[\u{e0000}-\u{e007f}]/gu, '');
+    stripControls(text.toWellFormed()).replaceAll(
+      /[\u061c\u200b\u200e\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu,
+      '',
+    ),
+  );
 }
 
 /** How many bytes a text has as UTF-8. */

@@ -20,6 +20,7 @@ const fourth = 'cases-processes.test.ts';
 const fifth = 'cases-original.test.ts';
 const sixth = 'cases-leases.test.ts';
 const seventh = 'cases-runs.test.ts';
+const eighth = 'cases-brief.test.ts';
 const damage = 'damage.test.ts';
 const runs = 'import-runs.test.ts';
 
@@ -94,8 +95,8 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
   C12: { rule: 'two worktrees of one commit are two places without a conflict', file: first },
   D01: {
     rule: 'nobody comes to work on a session that somebody holds without saying so, and it is on record',
-    file: sixth,
-    notHere: 'its state file is of another tool: its goal is the purpose of the lease',
+    file: eighth,
+    notHere: 'its state file is of another tool: its goal is that of the session; other verbs: cases-leases.test.ts',
   },
   D02: { rule: 'what cannot be found or read is refused, and nothing is begun in its stead', file: first },
   D05: { rule: 'the file that names the place is read leniently and does not grow', file: first },
@@ -192,7 +193,7 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
   H13: {
     rule: 'no answer, of whatever shape, is shown with a word of our own innards',
     file: third,
-    notHere: 'its state files are of another tool, whose formats are not read yet; briefs and a dashboard',
+    notHere: 'its state files are of another tool, whose formats are not read yet; a dashboard',
   },
   I01: {
     rule: 'what a newer program wrote keeps its version and all of its fields',
@@ -259,6 +260,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     rule: 'no session and no name is a path',
     file: second,
     notHere: 'MCP tools, hooks and URLs come through surfaces that are not there yet',
+  },
+  M09: {
+    rule: 'what others wrote is data with its origin in one fence, and no command in it is run',
+    file: eighth,
+    notHere: 'its hand-off document: its text is a goal and a decision; whether it is committed or local',
   },
   N01: {
     rule: 'two that begin the same get different names, and a name is never given twice',

@@ -15,10 +15,11 @@ import {
   type OpenedSession,
   type Session,
 } from '../../kernel/session.ts';
+import { modes, type Mode } from '../../formats/orchestrator/document.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import type { Result } from '../../lib/result.ts';
 import { kind } from './index.ts';
-import { backoffSeconds, levelOf, modes, type Mode } from './modes.ts';
+import { backoffSeconds, levelOf } from './modes.ts';
 import { agentSample, overallOf, usageSample } from './samples.ts';
 import { agentOf, circuitOf, standingOf, type OrchestrationState } from './state.ts';
 
@@ -48,6 +49,8 @@ interface Orchestration {
 
 const holder = { actor: 'ana', host: 'desk', user: 'ana', place: 'here', worktree: 'main' };
 const begun = '2026-03-17T12:00:00.000Z';
+
+const goesOn = (session: OpenedSession): Decided => decideResume(session, { actor: 'ana', place: 'here', data: {} });
 
 /** What starts an agent, one command after the other, as `agent start` does. */
 const startOf = (session: Session, agent: string, now: string, said: JsonObject = {}): Decided => {
@@ -505,7 +508,7 @@ test('a todo is written down once, is missing until it is done or dropped, and i
   const done = { type: 'end-todo', todo: 1, as: 'done', outcome: '14 tests', files: ['t.ts'] };
   assert.deepEqual([it.ask(done), it.ask(done)], [['TodoEnded'], []]);
   assert.deepEqual(it.ask({ type: 'end-todo', todo: 2, as: 'dropped', reason: 'out of scope' }), ['TodoEnded']);
-  assert.deepEqual(it.state().completed, [{ task: 'tests', outcome: '14 tests', files: ['t.ts'], unknown: {} }]);
+  assert.deepEqual(it.state().completed, [{ task: 'tests', outcome: '14 tests', files: ['t.ts'] }]);
   assert.deepEqual(missingIn(it), []);
   add('tests');
   assert.deepEqual(numbers(), [3]);
@@ -562,7 +565,7 @@ test('a pause at a checkpoint pauses the session, and resuming it is to go on', 
   assert.deepEqual(it.decide('pause', { reason: 'lunch' }), ['CheckpointDecided', 'SessionPaused']);
   assert.equal(it.session().common.pause?.reason, 'at wave-1: lunch');
   assert.equal(it.notStarted('b').hint, 'stint resume --session orchestration:o');
-  it.kernel(decideResume);
+  it.kernel(goesOn);
   assert.deepEqual(it.start('b'), started);
 });
 
@@ -863,7 +866,7 @@ const assertNextIsTaken = (it: Orchestration): void => {
     case 'advance':
       return asked({ type: 'add-todo', text: 'what is next' });
     case 'resume':
-      return taken(decideResume(session));
+      return taken(goesOn(session));
     case 'finish':
       return taken(decideFinish(session, { abort: false, reason: null }));
     case 'reopen':
@@ -955,7 +958,7 @@ test('whatever is asked in whatever order and at whatever time: limits hold, not
           'end-todo': () => decideCommand(it.session(), { type: 'end-todo', todo: one['todo'] ?? 1, as: 'done' }),
           save: () => decideCommand(it.session(), { type: 'save' }),
           reopen: () => decideReopen(it.session(), null),
-          resume: () => decideResume(it.session()),
+          resume: () => goesOn(it.session()),
           rest: () => decidePause(it.session(), null),
           finish: () => decideFinish(it.session(), { abort: false, reason: null }),
           stop: () => decideFinish(it.session(), { abort: true, reason: null }),

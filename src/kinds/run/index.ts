@@ -37,5 +37,7 @@ export const kind: Kind = defineKind<RunState, RunCommand, RunEvent>({
     template === null || (template.digest === null && origin === null)
       ? []
       : [{ label: 'template', path: template.path, digest: template.digest }],
+  // Templates of the original have what a run is for among its values.
+  brief: ({ context: { goal } }) => (goal === undefined ? {} : { goal }),
   examples,
 });
