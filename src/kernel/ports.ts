@@ -3,6 +3,7 @@ import type { Result } from '../lib/result.ts';
 import type { Pause } from './common.ts';
 import type { Cursor, Position } from './cursor.ts';
 import type { DecidedEvent, StoredEvent } from './event.ts';
+import type { Journal } from './journal.ts';
 import type { Unreadable } from './kind.ts';
 import type { Claim, Renewal } from './lease.ts';
 import type { Process } from './process.ts';
@@ -129,6 +130,8 @@ export type CommitOutcome<Answer extends JsonObject> =
 /** Which events of a session are meant. */
 export interface EventQuery {
   readonly lifecycleOnly?: boolean;
+  /** Only those of these types. */
+  readonly types?: readonly string[];
   /** Only those with a seq above this one. */
   readonly after?: number;
   /** Only those with a seq up to this one. */
@@ -163,6 +166,7 @@ export interface ReadSession {
   readonly reason: string | null;
   readonly pause: Pause | null;
   readonly notes: number;
+  readonly journal: Journal | undefined;
   readonly view: View;
   readonly unreadable: Unreadable | undefined;
 }
@@ -385,6 +389,32 @@ export interface Unread {
   readonly problem: string;
   readonly isMissing: boolean;
 }
+
+/** What bytes are, and how they end. */
+export interface Digested {
+  readonly sha256: string;
+  readonly size: number;
+  /** The end of them as text, from the beginning of a line where that is near: more than anybody keeps of it. */
+  readonly tail: string;
+}
+
+/** What became of a program that was run to its end. */
+export interface ProgramEnd {
+  /** Where a signal ended it: 128 and the number of that; where it took too long: 124. */
+  readonly exitCode: number;
+  readonly timedOut: boolean;
+  /** What it wrote on both of its streams, in the order in which it came. */
+  readonly output: Digested;
+}
+
+/**
+ * Runs a program for the caller, where he is, with nothing on its standard input; refused where it cannot be started. After
+ * so many milliseconds it is stopped, with everything that it has started.
+ */
+export type RunProgram = (
+  command: readonly string[],
+  timeout: number | undefined,
+) => Promise<Result<ProgramEnd, Refusal>>;
 
 /** A payload: its parsed JSON after redaction, and the keyed digest of what was given. */
 export interface Payload {

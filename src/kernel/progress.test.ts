@@ -36,6 +36,7 @@ const read = (closedAt: string | null = null): ReadSession => ({
   },
   reason: null,
   pause: null,
+  journal: undefined,
   notes: 0,
   view: {
     position: 'one',

@@ -2,6 +2,7 @@ import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import type { AtWork } from './abandoned.ts';
 import type { StoredEvent } from './event.ts';
+import { emptyJournal } from './journal.ts';
 import { holderOf, isHeld, isMine, leaseToJson, rowLeaseFacts, type LeaseFacts, type Renewal } from './lease.ts';
 import type { Caller, Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
 import {
@@ -156,7 +157,7 @@ export const statusToJson = (
   world: QueryWorld,
   folder: string,
 ): JsonObject => {
-  const { row, reason, pause, notes, view, unreadable } = session;
+  const { row, reason, pause, notes, journal = emptyJournal, view, unreadable } = session;
   const { processes, renewal, atWork } = surroundings;
   const home = world.places.homeOf(row);
   const running = processes.filter(({ endedAt }) => endedAt === null);
@@ -226,6 +227,11 @@ export const statusToJson = (
     here: home.root === world.places.here.root,
     folder,
     notes,
+    journal: {
+      total: notes,
+      counts: { ...journal.counts },
+      blockers: journal.blockers.map((blocker) => ({ ...blocker })),
+    },
     events: row.seq,
     revision: row.revision,
     ...(row.flaw === null ? {} : { flaw: row.flaw }),

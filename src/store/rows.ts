@@ -212,7 +212,8 @@ export const parseCommon = (stored: StoredSession): Common => JSON.parse(stored.
 export const storedToRead = (stored: StoredSession, unreadable: Unreadable | undefined): ReadSession => {
   const common = parseCommon(stored);
   const view: View = JSON.parse(stored.view);
-  return { row: stored, reason: common.reason, pause: common.pause ?? null, notes: common.notes, view, unreadable };
+  const { reason, pause, notes, journal } = common;
+  return { row: stored, reason, pause: pause ?? null, notes, journal, view, unreadable };
 };
 
 /** A folded session as it is read. */
@@ -224,6 +225,7 @@ export const sessionToRead = (session: OpenedSession): ReadSession => {
     reason: common.reason,
     pause: common.pause,
     notes: common.notes,
+    journal: common.journal,
     view,
     unreadable: session.unreadable,
   };

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
 import { createKinds, NotLoaded, whenLoaded, type LazyKind } from '../kernel/kinds.ts';
-import { StoreFailure, type Caller, type Damage, type Places, type Store } from '../kernel/ports.ts';
+import { StoreFailure, type Caller, type Damage, type Places, type RunProgram, type Store } from '../kernel/ports.ts';
 import type { Host } from '../kernel/process.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { Apart, PreparedCall, ProjectFiles, Verb, VerbRefusal, World } from '../kernel/verb.ts';
@@ -58,6 +58,7 @@ export interface Workplace {
   readonly host: Host;
   readonly files: StoreFiles;
   readonly project: () => Promise<ProjectFiles>;
+  readonly runProgram: RunProgram;
   readonly damage: Damage | undefined;
   readonly now: () => string;
   readonly freshId: () => string;
@@ -189,6 +190,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
       ],
     },
     project: async () => projectFiles(root, cwd),
+    runProgram: async (command, timeout) => (await import('./program.ts')).runProgram(cwd, command, timeout),
     folder: storeFolder,
     server,
     isOnServer: server !== undefined,
@@ -305,7 +307,7 @@ export const runVerb = async (
     dryRun: options.dryRun ?? false,
     redact: options.redact ?? true,
   };
-  const { store, kinds, places, host, project, damage } = workplace;
+  const { store, kinds, places, host, project, runProgram, damage } = workplace;
   const world: World = {
     store,
     kinds,
@@ -313,6 +315,7 @@ export const runVerb = async (
     host,
     files,
     project,
+    runProgram,
     caller,
     care: careOf(workplace),
   };
