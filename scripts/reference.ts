@@ -6,6 +6,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { textAt } from '../src/kernel/answer.ts';
+import { decideBlock, decideEntry, decideUnblock } from '../src/kernel/journal-rules.ts';
 import { kernelEvent, kernelEvents, isLifecycle, type NewEvent, type StoredEvent } from '../src/kernel/event.ts';
 import type { Kind, KindCommand } from '../src/kernel/kind.ts';
 import type { LeaseFacts } from '../src/kernel/lease.ts';
@@ -119,7 +120,9 @@ const flagTable = (
     ['flag', 'value', 'meaning'],
     flags.map((flag) => [
       `\`--${flag.name}\``,
-      { text: 'text', texts: 'text, repeatable', number: 'whole number', switch: '' }[flag.type],
+      { text: 'text', texts: 'text, repeatable', rest: 'everything behind `--`', number: 'whole number', switch: '' }[
+        flag.type
+      ],
       [
         escape(flag.description),
         ...(flag.required === true
@@ -411,6 +414,7 @@ const showOthers = (kind: Kind): void => {
   append(bound, decideEnd(process, [], { outcome: 'done', exitCode: null, note: null }));
   showLeases(bound);
   showPauses(begun);
+  showJournal(begun);
   // Its data is of the kind that refuses; none does so far.
   append(begun, ok([kernelEvent('ResultRefused', {})]));
   append(begun, ok([kernelEvent('BlockerRaised', { reason: 'reason', needs: 'a decision' })]));
@@ -419,6 +423,21 @@ const showOthers = (kind: Kind): void => {
   const from = { source: 'ocr', taken: 1, branch: 'main', worktree: 'main' };
   append(bound, decideImport(bound, [], { ...from, problems: [], files: [] }));
   append(bound, decideImport(bound, [], { ...from, problems: ['a problem'], files: ['final.md'] }));
+};
+
+/** An entry with all that may be known of one, and a blocker that comes and goes. */
+const showJournal = (session: OpenedSession): void => {
+  const file = { path: 'report.md', file: { sha256: 'sha256', size: 1 } };
+  const output = { exit_code: 124, output: { sha256: 'sha256', size: 1, tail: 'tail' } };
+  const said = { text: 'shown', rationale: 'rationale', alternatives: ['another'], supersedes: 3 };
+  append(
+    session,
+    decideEntry(session, 'decision', { ...said, ...file, ...output, was_run: true, timed_out: true }, undefined),
+  );
+  const blocked = append(session, decideBlock(session, 'reason', 'needs'));
+  append(session, decideBlock(session, 'reason', null));
+  append(blocked, decideUnblock(blocked, undefined, 'how'));
+  append(blocked, decideUnblock(blocked, undefined, null));
 };
 
 /** A session that is paused for a reason and for none, ended, put away and taken out again. */

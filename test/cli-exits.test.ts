@@ -28,10 +28,10 @@ const begun = (context: TestContext): TestWorld => reviewIn(context, 'context');
 test('2 usage: what is not known is named, with what is near', (context) => {
   const world = createWorld(context);
   const verbs = [
-    'advance, archive, beat, begin, brief, complete, decide, fail, finish, import review',
-    'lease claim, lease release, lease renew, lease show, list, log, next, note, pause',
+    'advance, archive, beat, begin, block, brief, complete, decide, fail, finish, import review',
+    'journal, lease claim, lease release, lease renew, lease show, list, log, next, note, pause',
     'process beat, process bind, process end, process list, process start, process sweep',
-    'reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, complete-map, complete-round, run',
+    'reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock, complete-map, complete-round, run',
     'import workflow-run, template list, template show, template validate, progress, doctor, rebuild, store copy, init',
   ].join(', ');
   assert.equal(

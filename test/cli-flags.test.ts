@@ -9,6 +9,13 @@ import { createWorld, listOf, type TestWorld } from './support/world.ts';
 /** A world with a review in its first phase. */
 const begun = (context: TestContext): TestWorld => reviewIn(context, 'context');
 
+/** The same, blocked. */
+const blocked = (context: TestContext): TestWorld => {
+  const world = begun(context);
+  world.answer('block', 'no database');
+  return world;
+};
+
 /** Every writing verb, each from a state in which it changes something. */
 const writes: readonly {
   readonly verb: string;
@@ -20,6 +27,9 @@ const writes: readonly {
   { verb: 'begin', args: ['review', '--fresh'], from: begun },
   { verb: 'advance', args: ['change-context'], from: begun },
   { verb: 'note', args: ['a remark'], from: begun },
+  { verb: 'note', args: ['decision', 'a decision', '--rationale', 'a reason', '--alternative', 'none'], from: begun },
+  { verb: 'block', args: ['no database', '--needs', 'ops'], from: begun },
+  { verb: 'unblock', args: ['3', '--how', 'it is back'], from: blocked },
   {
     verb: 'complete-round',
     args: ['--stdin'],

@@ -297,13 +297,14 @@ test('JSON of finish: where it stands, how and when it was closed', (context) =>
   assert.deepEqual(world.answer('finish', '--session', name), answer, 'again, the same way');
 });
 
-test('JSON of note: the number of the event', (context) => {
+test('JSON of note: the number of the event and its type', (context) => {
   assert.deepEqual(begun(context).answer('note', 'a remark'), {
     schema_version: 1,
     session: `review:${name}`,
     session_id: name,
     seq: 3,
     at: '2026-03-17T12:00:00.000Z',
+    type: 'remark',
     revision: 2,
   });
 });
@@ -354,6 +355,7 @@ const standing = {
   here: true,
   folder,
   notes: 0,
+  journal: { total: 0, counts: {}, blockers: [] },
   events: 8,
   revision: 8,
   completeness_state: 'open_no_artifact',
@@ -550,6 +552,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'archive',
     'beat',
     'begin',
+    'block',
     'brief',
     'complete',
     'complete-map',
@@ -561,6 +564,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'import review',
     'import workflow-run',
     'init',
+    'journal',
     'lease claim',
     'lease release',
     'lease renew',
@@ -592,6 +596,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'template validate',
     'timeline',
     'unarchive',
+    'unblock',
   ]);
   assert.equal(existsSync(world.path('.stint')), false, 'asking for help makes no store');
 });

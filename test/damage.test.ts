@@ -926,7 +926,13 @@ test('L01: a log of 100,000 events, some of them large, is read in a moment: the
     assert.ok(committed.ok);
   }
   await large.close();
-  for (const line of [['status'], ['log', '--limit', '50'], ['progress', '--once'], ['list', '--all']]) {
+  for (const line of [
+    ['status'],
+    ['log', '--limit', '50'],
+    ['journal', '--limit', '50'],
+    ['progress', '--once'],
+    ['list', '--all'],
+  ]) {
     const { peak, seconds, status, stdout } = measured(
       world,
       line[0] === 'list' ? line : [...line, '--session', 'big'],

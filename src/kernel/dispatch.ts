@@ -44,6 +44,12 @@ export interface Order<Answer extends JsonObject> {
   readonly isAuthorised?: (session: OpenedSession) => boolean;
   /** Pure: what the caller gets, from the sessions before and after. */
   readonly answer: (after: ReadonlyMap<string, Session>, before: ReadonlyMap<string, Session>) => Answer;
+  /**
+   * What has to be done first, takes its time and has effects, for example running a program: the order that comes of it is
+   * carried out in place of this one. It is done only where this one would not be refused, and in no dry run. Such an order
+   * has no guards: it is planned, and its work done, once.
+   */
+  readonly work?: () => Promise<Result<Order<Answer>, Refusal>>;
 }
 
 /** How often an order is made anew because what was observed has changed in between; each time somebody else got on. */
@@ -63,14 +69,10 @@ export const dispatch = async <Answer extends JsonObject>(
   const id = caller.requestId ?? caller.freshId();
   const takesOver = caller.takeOver ? (await import('./lease-rules.ts')).takeOver : undefined;
 
-  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-    const order = await plan();
-    if (!order.ok) return order;
-    // Only an order that is good makes a place where there is none.
-    const place = placeOf(world);
-    if (!place.ok) return place;
-    const { keys, guards = [], journalOnly = false, processes, steps, beside, answer } = order.value;
-    const gate = fenceOf(world, order.value, place.value, takesOver);
+  /** One commit of an order; a rehearsal changes nothing. */
+  const carryOut = async (order: Order<Answer>, place: string, dryRun: boolean) => {
+    const { keys, guards = [], journalOnly = false, processes, steps, beside, answer } = order;
+    const gate = fenceOf(world, order, place, takesOver);
     const outcome = await store.commit({
       keys,
       guards,
@@ -78,22 +80,36 @@ export const dispatch = async <Answer extends JsonObject>(
       processes,
       steps,
       beside,
-      origin: { now: caller.now, actor: caller.actor, place: place.value, cause: id },
+      origin: { now: caller.now, actor: caller.actor, place, cause: id },
       request: { id, given: caller.requestId !== undefined, ...request },
       expectRevision: caller.expectRevision,
-      dryRun: caller.dryRun,
+      dryRun,
       decide: gate.decide,
       answer: (after, before): JsonObject => ({
         ...answer(after, before),
         ...gate.taken(after),
-        ...(caller.dryRun ? { dry_run: true } : {}),
+        ...(dryRun ? { dry_run: true } : {}),
       }),
     });
-    if (!outcome.ok) {
-      const held = gate.refused();
-      if (held !== undefined && !caller.dryRun) await store.countRefusal(held, caller.now);
-      return outcome;
+    const held = outcome.ok ? undefined : gate.refused();
+    if (held !== undefined && !caller.dryRun) await store.countRefusal(held, caller.now);
+    return outcome;
+  };
+
+  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+    const order = await plan();
+    if (!order.ok) return order;
+    // Only an order that is good makes a place where there is none.
+    const place = placeOf(world);
+    if (!place.ok) return place;
+    const { work } = order.value;
+    let outcome = await carryOut(order.value, place.value, caller.dryRun || work !== undefined);
+    if (work !== undefined && !caller.dryRun && outcome.ok && outcome.value.kind === 'committed') {
+      const worked = await work();
+      if (!worked.ok) return worked;
+      outcome = await carryOut(worked.value, place.value, false);
     }
+    if (!outcome.ok) return outcome;
     switch (outcome.value.kind) {
       case 'committed':
         return ok(outcome.value.answer);

@@ -87,6 +87,15 @@ export const choice = <const Word extends string>(words: readonly Word[], descri
     v.description(`${description}: ${words.join(', ')}.`),
   );
 
+/** An input field that may be left out: a list of a few words. On the command line its flag may be repeated. */
+export const choices = <const Word extends string>(words: readonly Word[], description: string) =>
+  v.optional(
+    v.pipe(
+      v.array(choice(words, description), 'expected a list of texts'),
+      v.description(`${description}: ${words.join(', ')}.`),
+    ),
+  );
+
 /** A switch. */
 export const flag = (description: string) =>
   v.optional(v.pipe(v.boolean('expected true or false'), v.description(description)));

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from '../lib/result.ts';
 import type { Common } from './common.ts';
 import { kernelEvent, type DecidedEvent } from './event.ts';
+import { blockersOf } from './journal.ts';
 import type { KindCommand } from './kind.ts';
 import { decideClose, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -209,8 +210,13 @@ export const refuseClosed = (common: Common): Refusal =>
     hint: reopenCommand(common),
   });
 
-const askKind = (session: Session, command: KindCommand): Decision =>
-  session.folded.decide(command, { common: session.common, samples: session.samples });
+/** A kind that completes a session by itself does not know of what keeps it open: that is left to whoever clears it. */
+const askKind = (session: Session, command: KindCommand): Decision => {
+  const { common } = session;
+  const decided = session.folded.decide(command, { common, samples: session.samples });
+  if (!decided.ok || common === undefined || blockersOf(common).length === 0) return decided;
+  return ok(decided.value.filter(({ type, data }) => type !== 'SessionClosed' || data['outcome'] !== 'completed'));
+};
 
 const prepend = (event: DecidedEvent, decision: Decision): Decision =>
   decision.ok ? ok([event, ...decision.value]) : decision;

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import type { Result } from '../lib/result.ts';
-import type { Pause } from './common.ts';
+import type { Common } from './common.ts';
 import type { Cursor, Position } from './cursor.ts';
 import type { DecidedEvent, StoredEvent } from './event.ts';
 import type { Unreadable } from './kind.ts';
@@ -131,6 +131,8 @@ export type CommitOutcome<Answer extends JsonObject> =
 /** Which events of a session are meant. */
 export interface EventQuery {
   readonly lifecycleOnly?: boolean;
+  /** Only those of these types. */
+  readonly types?: readonly string[];
   /** Only those with a seq above this one. */
   readonly after?: number;
   /** Only those with a seq up to this one. */
@@ -162,9 +164,7 @@ export interface ReadOn {
 /** A session as it is read: its columns and its view; `unreadable` where this program cannot fold all of it. */
 export interface ReadSession {
   readonly row: SessionRow;
-  readonly reason: string | null;
-  readonly pause: Pause | null;
-  readonly notes: number;
+  readonly common: Pick<Common, 'goal' | 'reason' | 'pause' | 'notes' | 'journal'>;
   readonly view: View;
   readonly unreadable: Unreadable | undefined;
 }
@@ -392,6 +392,32 @@ export interface Unread {
   readonly problem: string;
   readonly isMissing: boolean;
 }
+
+/** What bytes are, and how they end. */
+export interface Digested {
+  readonly sha256: string;
+  readonly size: number;
+  /** The end of them as text, from the beginning of a line where that is near: more than anybody keeps of it. */
+  readonly tail: string;
+}
+
+/** What became of a program that was run to its end. */
+export interface ProgramEnd {
+  /** Where a signal ended it: 128 and the number of that; where it took too long: 124. */
+  readonly exitCode: number;
+  readonly timedOut: boolean;
+  /** What it wrote on both of its streams, in the order in which it came. */
+  readonly output: Digested;
+}
+
+/**
+ * Runs a program for the caller, where he is, with nothing on its standard input; refused where it cannot be started. After
+ * so many milliseconds it is stopped, with everything that it has started.
+ */
+export type RunProgram = (
+  command: readonly string[],
+  timeout: number | undefined,
+) => Promise<Result<ProgramEnd, Refusal>>;
 
 /** A payload: its parsed JSON after redaction, and the keyed digest of what was given. */
 export interface Payload {

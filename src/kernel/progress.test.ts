@@ -34,9 +34,7 @@ const read = (closedAt: string | null = null): ReadSession => ({
     flaw: null,
     lease: null,
   },
-  reason: null,
-  pause: null,
-  notes: 0,
+  common: { goal: null, reason: null, pause: null, notes: 0 },
   view: {
     position: 'one',
     where: {},

@@ -263,7 +263,7 @@ suite('next action', () => {
     caller?: string,
     of: SessionRow = row,
   ) => {
-    const read = { row: of, reason: null, pause: null, notes: 0, view, unreadable: undefined };
+    const read = { row: of, common: { goal: null, reason: null, pause: null, notes: 0 }, view, unreadable: undefined };
     return statusToJson(
       read,
       { processes, renewal: undefined, atWork: { working: 0, heardAt: null }, abandoned: 0, sampled: {} },

@@ -2,6 +2,7 @@ import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import type { AtWork } from './abandoned.ts';
 import type { StoredEvent } from './event.ts';
+import { emptyJournal } from './journal.ts';
 import { holderOf, isHeld, isMine, leaseToJson, rowLeaseFacts, type LeaseFacts, type Renewal } from './lease.ts';
 import type { Caller, Files, Places, ReadSession, SessionRow, Store } from './ports.ts';
 import {
@@ -171,7 +172,8 @@ export const statusToJson = (
   world: QueryWorld,
   folder: string,
 ): JsonObject => {
-  const { row, reason, pause, notes, view, unreadable } = session;
+  const { row, common, view, unreadable } = session;
+  const { goal, reason, pause, notes, journal = emptyJournal } = common;
   const { processes, renewal, atWork, sampled } = surroundings;
   const home = world.places.homeOf(row);
   const running = processes.filter(({ endedAt }) => endedAt === null);
@@ -186,6 +188,7 @@ export const statusToJson = (
     status: row.status,
     outcome: row.outcome,
     position: view.position,
+    ...(goal === null ? {} : { goal }),
     ...(reason === null ? {} : { reason }),
     ...view.fields,
     ...sampled,
@@ -242,6 +245,11 @@ export const statusToJson = (
     here: home.root === world.places.here.root,
     folder,
     notes,
+    journal: {
+      total: notes,
+      counts: { ...journal.counts },
+      blockers: journal.blockers.map((blocker) => ({ ...blocker })),
+    },
     events: row.seq,
     revision: row.revision,
     ...(row.flaw === null ? {} : { flaw: row.flaw }),
@@ -323,9 +331,7 @@ export const sessionToRead = (session: OpenedSession): ReadSession => {
   const view = viewOfSession(session);
   return {
     row: { ...common, pausedAt: common.pause?.at ?? null, position: view.position },
-    reason: common.reason,
-    pause: common.pause,
-    notes: common.notes,
+    common,
     view,
     unreadable: session.unreadable,
   };

@@ -169,7 +169,7 @@ export const orderStart = async (
 
 /** A refusal to start something, where steps were left by whoever had them: to go on with them is what helps. */
 const withLeft = (refusal: Refusal, { common }: OpenedSession, left: readonly Abandoned[]): Refusal =>
-  left.length === 0 || refusal.retryable === false
+  left.length === 0 || !refusal.retryable
     ? refusal
     : {
         ...refusal,

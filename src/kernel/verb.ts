@@ -6,7 +6,7 @@ import { mayHoldSecret } from '../lib/secret-hint.ts';
 import { digestInput, dispatch, replayRequest, type Order } from './dispatch.ts';
 import type { Kinds } from './kind.ts';
 import type { LookOutside } from './outside.ts';
-import type { Care, Caller, Files, Payload, Places, Store, Unread } from './ports.ts';
+import type { Care, Caller, Digested, Files, Payload, Places, RunProgram, Store, Unread } from './ports.ts';
 import type { Host } from './process.ts';
 import { refuse, refusePayload, type Refusal } from './refusal.ts';
 
@@ -22,6 +22,8 @@ export interface World {
   readonly host: Host;
   /** What was done around a session: loaded, and git started, when it is asked for. */
   readonly outside: LookOutside;
+  /** Runs a program for the caller, where he is: loaded when it is asked for. */
+  readonly runProgram: RunProgram;
   readonly care: Care;
   /** Whether the session that is resolved is to be written. */
   readonly joins?: true | undefined;
@@ -48,8 +50,20 @@ export interface WrittenFiles {
   readonly readNamed: (path: string, limit: number) => Result<{ readonly path: string; readonly text: string }, Unread>;
 }
 
+/** A file that the caller names from where he is, whether it is there or not. */
+export interface NamedFile {
+  /** Its absolute path: where it is looked for. */
+  readonly full: string;
+  /** Its path from the root of the checkout, `/` between parts; undefined where it leads out of that. */
+  readonly path: string | undefined;
+  /** What it is, read piece by piece, however large. */
+  readonly read: () => Result<Digested, Unread>;
+}
+
 /** The files of a project, whatever is to be known of them. */
 export interface ProjectFiles extends WrittenFiles {
+  /** A file that the caller names from where he is. */
+  readonly named: (path: string) => NamedFile;
   /** What the caller names from where he is, as an absolute path with `/` between its parts. */
   readonly resolve: (path: string) => string;
   /** The folders in a folder, each with its files at any depth, relative to it with `/` between parts; both sorted. */
@@ -108,6 +122,12 @@ export interface Pairs<Field = string> {
   readonly field: Field;
   /** The flag that names a file with more of them, as a JSON object of texts; what the command line says itself comes later. */
   readonly file?: string;
+}
+
+/** A field whose values are also second words of the verb: `note decision TEXT` is `note --type decision TEXT`. */
+export interface Forms<Field = string> {
+  readonly field: Field;
+  readonly words: readonly string[];
 }
 
 /** The fields of an input that hold such a value. */
@@ -174,6 +194,11 @@ export interface VerbDefinition<Schema extends InputSchema> {
   /** Not together with a payload: there is one standard input. */
   readonly textFrom?: TextFrom<FieldsWith<string, v.InferOutput<Schema>>>;
   readonly pairs?: Pairs<FieldsWith<readonly string[], v.InferOutput<Schema>>>;
+  readonly forms?: Forms<FieldsWith<string, v.InferOutput<Schema>>>;
+  /** A list field that takes every word behind `--`, where its flag is given: `--run -- npm test`. */
+  readonly behind?: FieldsWith<readonly string[], v.InferOutput<Schema>>;
+  /** Fields that are used as they are given; what is stored of them the verb cleans itself. */
+  readonly raw?: readonly (keyof v.InferOutput<Schema> & string)[];
   /** Fields that do not go together, as a sentence; asked before anything is read. */
   readonly contradiction?: (input: v.InferOutput<Schema>) => string | undefined;
   /** Whether it may make a store where there is none. */
@@ -207,11 +232,15 @@ export type VerbBody<Input> =
         world: World,
         input: Input,
         payload: Payload | undefined,
+        clean: Clean,
       ) => Promise<Result<Order<JsonObject>, Refusal>>;
       /** What it does instead where `isReading` says so of its input: it then needs no store that may be written. */
       readonly orReads?: (world: World, input: Input) => Promise<Result<JsonObject, VerbRefusal>>;
       readonly isReading?: (input: Input) => boolean;
     };
+
+/** A text that was read elsewhere, as it may be stored; what is found in it counts as what the input held. */
+export type Clean = (text: string) => Promise<string>;
 
 /** A verb as the surfaces see it: the types of its input are closed over. */
 export interface Verb {
@@ -225,6 +254,8 @@ export interface Verb {
   readonly positionals: readonly string[];
   readonly textFrom: TextFrom | undefined;
   readonly pairs: Pairs | undefined;
+  readonly forms: Forms | undefined;
+  readonly behind: string | undefined;
   readonly access: 'reads' | 'writes' | 'maintains' | 'apart';
   /** Whether it may make a store where there is none. */
   readonly creates: boolean;
@@ -303,25 +334,22 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
       return replay.ok ? ok({ answer: replay.value, sessions: sessionsOf(replay.value) }) : refused(replay.error);
     }
 
-    const clean = await cleanInput(input, caller.redact);
+    const clean = await cleanInput(input, caller.redact, definition.raw);
     const cleanPayload = given === undefined ? undefined : await cleanJson(given, caller.redact);
     const final = clean.value === input ? ok(parsed) : parse(clean.value);
     if (!final.ok) return refused(final.error);
     const found = addCounts(clean.found, cleanPayload?.found ?? {});
-    const remarks = {
-      ...(notes.length === 0 ? {} : { notes }),
-      ...(Object.keys(found).length === 0 ? {} : { redacted: found }),
-    };
     const payload =
       cleanPayload === undefined ? undefined : { json: cleanPayload.value, digest: digestInput(store, given ?? null) };
     const joining = { ...world, joins: true } as const;
     const answer = await dispatch(world, request, async () => {
-      const order = await writes(joining, final.value, payload);
-      if (!order.ok) return order;
-      return ok({
-        ...order.value,
-        answer: (after, before) => ({ ...order.value.answer(after, before), ...remarks }),
+      let all = found;
+      const order = await writes(joining, final.value, payload, async (text) => {
+        const cleaned = await cleanText(text, caller.redact);
+        all = addCounts(all, cleaned.found);
+        return cleaned.value;
       });
+      return order.ok ? ok(remarked(order.value, notes, () => all)) : order;
     });
     if (!answer.ok) return refused(answer.error);
     return ok({ answer: answer.value, sessions: caller.dryRun ? [] : sessionsOf(answer.value) });
@@ -364,6 +392,8 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     positionals: definition.positionals ?? [],
     textFrom: definition.textFrom,
     pairs: definition.pairs,
+    forms: definition.forms,
+    behind: definition.behind,
     creates: definition.creates ?? false,
     cares: definition.cares ?? ('reads' in does || 'orReads' in does),
     unopened: definition.unopened,
@@ -393,6 +423,28 @@ const sessionsOf = (answer: JsonObject): readonly string[] =>
 
 const refused = (refusal: Refusal): { readonly ok: false; readonly error: VerbRefusal } => err({ refusal });
 
+/** An order that answers with what was found in its input, and what there is to say about it. */
+const remarked = (
+  { answer, work, ...order }: Order<JsonObject>,
+  notes: readonly string[],
+  found: () => Found,
+): Order<JsonObject> => ({
+  ...order,
+  ...(work === undefined
+    ? {}
+    : {
+        work: async () => {
+          const worked = await work();
+          return worked.ok ? ok(remarked(worked.value, notes, found)) : worked;
+        },
+      }),
+  answer: (after, before) => ({
+    ...answer(after, before),
+    ...(notes.length === 0 ? {} : { notes: [...notes] }),
+    ...(Object.keys(found()).length === 0 ? {} : { redacted: found() }),
+  }),
+});
+
 /** The fields that name what is there already: they are looked up, not stored, and stay what they are. */
 const addresses: ReadonlySet<string> = new Set(['session', 'kind', 'phase', 'skip', 'step']);
 
@@ -403,8 +455,9 @@ const addresses: ReadonlySet<string> = new Set(['session', 'kind', 'phase', 'ski
 const cleanInput = async (
   input: JsonObject,
   redact: boolean,
+  raw: readonly string[] = [],
 ): Promise<{ readonly value: JsonObject; readonly found: Found }> => {
-  const stored = Object.entries(input).filter(([key]) => !addresses.has(key));
+  const stored = Object.entries(input).filter(([key]) => !addresses.has(key) && !raw.includes(key));
   const isClean = stored.every(([, value]) =>
     (Array.isArray(value) ? value : [value]).every(
       (item: Json) => typeof item !== 'string' || (item.isWellFormed() && !(redact && mayHoldSecret(item))),
@@ -413,6 +466,13 @@ const cleanInput = async (
   if (isClean) return { value: input, found: {} };
   const { value, found } = await cleanJson(Object.fromEntries(stored), redact);
   return { value: { ...input, ...(isJsonObject(value) ? value : {}) }, found };
+};
+
+const cleanText = async (text: string, redact: boolean): Promise<{ readonly value: string; readonly found: Found }> => {
+  const value = text.toWellFormed();
+  if (!redact || !mayHoldSecret(value)) return { value, found: {} };
+  const { text: clean, found } = (await import('../lib/redact.ts')).redact(value);
+  return { value: clean, found };
 };
 
 /** JSON as it may be stored, with what was found in it. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
-import { oneLine } from '../lib/text.ts';
+import { oneLine, truncate } from '../lib/text.ts';
 import type { Common, Pause } from './common.ts';
+import { blockersOf, type Blocker } from './journal.ts';
 
 /** What to do next, as a closed list of kinds, a sentence, and the command. */
 export interface NextAction {
@@ -11,6 +12,7 @@ export interface NextAction {
     | 'decide'
     | 'settle'
     | 'resume'
+    | 'unblock'
     | 'finish'
     | 'reopen'
     | 'wait'
@@ -118,12 +120,16 @@ export const remainingLimit = 20;
 /** Most steps and most earlier rounds that progress tells of. */
 export const progressLimits = { steps: 50, earlier: 20 };
 
-/** The view of a session: the kind's, with completeness and next action as they are for every kind. */
+/**
+ * The view of a session: the kind's, with completeness and next action as they are for every kind. What keeps the work from
+ * going on is missing, whatever the kind says.
+ */
 export const viewOf = (common: Common, view: KindView): View => {
-  const complete = view.missing.length === 0;
+  const blockers = blockersOf(common);
+  const missing = blockers.length === 0 ? view.missing : [...view.missing, ...blockerTexts(blockers)];
   const completeness: Completeness =
     common.status === 'active'
-      ? complete
+      ? missing.length === 0
         ? 'open_with_artifact'
         : 'open_no_artifact'
       : common.outcome === 'completed'
@@ -132,6 +138,7 @@ export const viewOf = (common: Common, view: KindView): View => {
   return {
     ...view,
     remaining: view.remaining.slice(0, remainingLimit),
+    missing,
     completeness,
     next: nextAction(common, view, completeness),
   };
@@ -145,8 +152,10 @@ const nextAction = (common: Common, view: KindView, completeness: Completeness):
       command: resumeCommand(common),
     };
   switch (completeness) {
-    case 'open_no_artifact':
-      return view.next;
+    case 'open_no_artifact': {
+      const [blocker] = view.missing.length === 0 ? blockersOf(common) : [];
+      return blocker === undefined ? view.next : unblocking(common, blocker);
+    }
     case 'open_with_artifact':
       return {
         kind: 'finish',
@@ -163,6 +172,33 @@ const nextAction = (common: Common, view: KindView, completeness: Completeness):
       };
   }
 };
+
+const unblocking = (common: Common, blocker: Blocker): NextAction => ({
+  kind: 'unblock',
+  text: `Nothing is left but what keeps it from being finished: ${blockerText(blocker)}.`,
+  command: unblockCommand(common, blocker.id),
+});
+
+const blockerTexts = (blockers: readonly Blocker[]): readonly string[] => [
+  ...blockers.slice(0, shownBlockers).map(blockerText),
+  ...(blockers.length > shownBlockers ? [`${blockers.length - shownBlockers} more blockers`] : []),
+];
+
+/** Most blockers that a view names. */
+const shownBlockers = 20;
+
+/** A blocker in a line. */
+const blockerText = ({ id, reason, needs }: Blocker): string => {
+  const short = (text: string): string => truncate(oneLine(text), blockerLimit).replace(/\.$/, '');
+  return `blocker ${id}: ${short(reason)}${needs === null ? '' : ` (needs ${short(needs)})`}`;
+};
+
+/** Most characters of a blocker's reason in a line. */
+const blockerLimit = 200;
+
+/** The command that clears a blocker. */
+export const unblockCommand = ({ key }: Pick<Common, 'key'>, id: number): string =>
+  `stint unblock ${id} --session ${key}`;
 
 /** Since when, by whom and why a session is paused. */
 export const pauseText = ({ at, actor, reason }: Pause): string =>

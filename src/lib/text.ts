@@ -24,6 +24,15 @@ export function truncate(text: string, max: number): string {
   return `${text.slice(0, end)}…`;
 }
 
+/** The same from the other end: `…` and how the text ends, together at most `max`. */
+export function truncateStart(text: string, max: number): string {
+  if (text.length <= max) return text;
+  if (max < 1) return '';
+  let start = text.length - Math.floor(max) + 1;
+  while (start < text.length && !isBorder(text, start)) start += 1;
+  return `…${text.slice(start)}`;
+}
+
 /**
  * How many columns a text takes on a terminal: 2 for East Asian wide characters and emoji, 0 for controls and for marks
  * that combine with the character before, else 1.

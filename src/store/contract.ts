@@ -282,7 +282,7 @@ export const testStore = ({ name, open }: StoreFixture): void => {
       const [row] = await store.rows({ thorough: true });
       const read = await store.read('tally:a');
       assert.deepEqual([read?.row.pausedAt, read?.row.archivedAt], [row?.pausedAt, row?.archivedAt]);
-      return [row?.pausedAt, row?.archivedAt, read?.pause];
+      return [row?.pausedAt, row?.archivedAt, read?.common.pause];
     };
     const told = async (type: string, data: JsonObject, now: string) =>
       commit(store, 'a', [{ type, v: 1, data }], { now });
@@ -293,7 +293,7 @@ export const testStore = ({ name, open }: StoreFixture): void => {
       null,
       { at: '2026-03-17T11:00:00.000Z', actor: 'ana', reason: 'lunch' },
     ]);
-    assert.equal((await store.read('tally:a', 1))?.pause, null);
+    assert.equal((await store.read('tally:a', 1))?.common.pause, null);
     await told('SessionResumed', {}, '2026-03-17T12:00:00.000Z');
     assert.deepEqual(await of(), [null, null, null]);
     await told('SessionClosed', { outcome: 'aborted' }, '2026-03-17T13:00:00.000Z');

@@ -5,7 +5,6 @@ import { isClaim, type Claim } from '../kernel/lease.ts';
 import type { Kind, Unreadable } from '../kernel/kind.ts';
 import type { ReadSession, SessionRow } from '../kernel/ports.ts';
 import { absentSession, findUnknownType, viewOfSession, type OpenedSession, type Session } from '../kernel/session.ts';
-import type { View } from '../kernel/view.ts';
 
 /** A session as a backend keeps it: columns, and projections that carry version and checksum. */
 export interface StoredSession extends SessionRow {
@@ -209,11 +208,12 @@ export const saysTheSame = (stored: StoredSession, fresh: StoredSession, kind: K
 export const parseCommon = (stored: StoredSession): Common => JSON.parse(stored.common);
 
 /** A row as it is read, from its stored view. */
-export const storedToRead = (stored: StoredSession, unreadable: Unreadable | undefined): ReadSession => {
-  const common = parseCommon(stored);
-  const view: View = JSON.parse(stored.view);
-  return { row: stored, reason: common.reason, pause: common.pause ?? null, notes: common.notes, view, unreadable };
-};
+export const storedToRead = (stored: StoredSession, unreadable: Unreadable | undefined): ReadSession => ({
+  row: stored,
+  common: parseCommon(stored),
+  view: JSON.parse(stored.view),
+  unreadable,
+});
 
 /** What makes a session read-only for this program, told from the types of its events; `seq` is 0 until it is looked up. */
 export const unreadableOf = (kind: Kind, common: Common): Unreadable | undefined => {

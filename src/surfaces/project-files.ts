@@ -4,18 +4,20 @@ import {
   fstatSync,
   openSync,
   readFileSync,
+  readSync,
   readdirSync,
   realpathSync,
   statSync,
   type Dirent,
 } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
-import type { Unread } from '../kernel/ports.ts';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import type { Digested, Unread } from '../kernel/ports.ts';
 import type { ProjectFiles } from '../kernel/verb.ts';
 import { decodeUtf8, errnoCode, fileProblem } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { lyingAt, placeOfFolder } from '../lib/move-folder.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import { createDigest } from './digest.ts';
 import { files } from './files.ts';
 
 /** The files of a checkout as verbs may read them, for a caller who is in some folder of it. */
@@ -30,7 +32,17 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
     const text = readWhole(named, limit);
     return text.ok ? ok({ path: pathFrom(root, named), text: text.value }) : text;
   },
-  resolve: (path) => resolve(cwd, path).split(sep).join('/'),
+  named: (path) => {
+    const full = resolve(cwd, path);
+    const inside = isForeign(path) ? undefined : insideOf(root, full);
+    const real = inside === undefined ? undefined : confine(root, inside);
+    return {
+      full: slashed(full),
+      path: inside === undefined || real === undefined ? undefined : slashed(inside),
+      read: () => digestOf(real ?? full),
+    };
+  },
+  resolve: (path) => slashed(resolve(cwd, path)),
   tree: (folder) =>
     entriesOf(folder)
       .filter((entry) => entry.isDirectory())
@@ -54,6 +66,27 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
   },
 });
 
+/** Whether a path is whole, or climbs, on another system than this one. */
+const isForeign = (path: string): boolean =>
+  sep === '/' && (/^(?:[A-Za-z]:|\\)/.test(path) || (path.includes('\\') && path.split(/[\\/]/).includes('..')));
+
+const slashed = (path: string): string => path.split(sep).join('/');
+
+/** The path from the root, where it is one below it. Either of them may be named through a link. */
+const insideOf = (root: string, full: string): string | undefined =>
+  [relative(root, full), relative(realPath(root), join(realPath(dirname(full)), basename(full)))].find(
+    (path) => path !== '' && path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path),
+  );
+
+const realPath = (path: string): string => {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errnoCode(error) === null) throw error;
+    return path;
+  }
+};
+
 const textOf: ProjectFiles['text'] = (folder, path, limit) => {
   const real = confine(folder, path);
   return real === undefined
@@ -65,20 +98,39 @@ const textOf: ProjectFiles['text'] = (folder, path, limit) => {
 const pathFrom = (root: string, path: string): string => {
   const realRoot = realpathSync(root);
   const inside = relative(realRoot, realpathSync(path));
-  return confine(root, inside) === join(realRoot, inside) ? inside.split(sep).join('/') : path;
+  return confine(root, inside) === join(realRoot, inside) ? slashed(inside) : path;
 };
 
-const readWhole = (path: string, limit: number): Result<string, Unread> => {
-  const unread = (problem: string, isMissing = false) => err({ problem, isMissing });
+const readWhole = (path: string, limit: number): Result<string, Unread> =>
+  withFile(path, (file, size) => {
+    if (size > limit) return unread(`is larger than ${Math.floor(limit / 1024 / 1024)} MiB`);
+    const text = decodeUtf8(readFileSync(file));
+    return text.ok ? text : unread(text.error);
+  });
+
+const digestOf = (path: string): Result<Digested, Unread> =>
+  withFile(path, (file) => {
+    const digest = createDigest();
+    const piece = Buffer.allocUnsafe(64 * 1024);
+    for (let length = 1; length > 0;) {
+      length = readSync(file, piece, 0, piece.length, null);
+      digest.take(piece.subarray(0, length));
+    }
+    return ok(digest.end());
+  });
+
+/** Does something with an open file, and nothing but a file. */
+const withFile = <Value>(
+  path: string,
+  use: (file: number, size: number) => Result<Value, Unread>,
+): Result<Value, Unread> => {
   let file: number | undefined;
   try {
     // Whoever made the file may have made a pipe of it, which would keep us waiting.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = fstatSync(file);
     if (!found.isFile()) return unread(found.isDirectory() ? 'is a folder, not a file' : 'is no file');
-    if (found.size > limit) return unread(`is larger than ${Math.floor(limit / 1024 / 1024)} MiB`);
-    const text = decodeUtf8(readFileSync(file));
-    return text.ok ? text : unread(text.error);
+    return use(file, found.size);
   } catch (error) {
     const { problem, code } = fileProblem(path, error);
     return unread(problem, code === 'ENOENT' || code === 'ENOTDIR');
@@ -86,6 +138,8 @@ const readWhole = (path: string, limit: number): Result<string, Unread> => {
     if (file !== undefined) closeSync(file);
   }
 };
+
+const unread = (problem: string, isMissing = false): Result<never, Unread> => err({ problem, isMissing });
 
 /** Deeper folders and more files than these are not what anybody looks for. */
 const deepest = 8;

@@ -3,7 +3,7 @@ import { dirname, join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
 import { createKinds, NotLoaded, whenLoaded, type LazyKind } from '../kernel/kinds.ts';
 import type { LookOutside } from '../kernel/outside.ts';
-import { StoreFailure, type Caller, type Damage, type Places, type Store } from '../kernel/ports.ts';
+import { StoreFailure, type Caller, type Damage, type Places, type RunProgram, type Store } from '../kernel/ports.ts';
 import type { Host } from '../kernel/process.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { Apart, PreparedCall, ProjectFiles, Verb, VerbRefusal, World } from '../kernel/verb.ts';
@@ -60,6 +60,7 @@ export interface Workplace {
   readonly files: StoreFiles;
   readonly project: () => Promise<ProjectFiles>;
   readonly outside: LookOutside;
+  readonly runProgram: RunProgram;
   readonly damage: Damage | undefined;
   readonly now: () => string;
   readonly freshId: () => string;
@@ -192,6 +193,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
     },
     project: async () => projectFiles(root, cwd),
     outside: async (question) => (await import('./outside.ts')).lookOutside(location.env ?? {}, question),
+    runProgram: async (command, timeout) => (await import('./program.ts')).runProgram(cwd, command, timeout),
     folder: storeFolder,
     server,
     isOnServer: server !== undefined,
@@ -308,7 +310,7 @@ export const runVerb = async (
     dryRun: options.dryRun ?? false,
     redact: options.redact ?? true,
   };
-  const { store, kinds, places, host, project, outside, damage } = workplace;
+  const { store, kinds, places, host, project, outside, runProgram, damage } = workplace;
   const world: World = {
     store,
     kinds,
@@ -317,6 +319,7 @@ export const runVerb = async (
     files,
     project,
     outside,
+    runProgram,
     caller,
     care: careOf(workplace),
   };

@@ -33,6 +33,7 @@ export const status = defineVerb({
     return [
       fieldLines([
         [textAt(answer, 'session'), `${state}${reason === '' ? '' : ` (${reason})`}`],
+        ['goal', textAt(answer, 'goal')],
         ['paused', pausedText(answer)],
         ['archived', sinceText(textAt(answer, 'archived_at'))],
         ['position', textAt(answer, 'position')],
@@ -40,6 +41,10 @@ export const status = defineVerb({
         ['activity', activityText(answer)],
         ['held by', leaseText(objectAt(answer, 'lease'))],
         ['flaw', textAt(answer, 'flaw')],
+        ...objectsAt(objectAt(answer, 'journal'), 'blockers').map((one): [string, string] => [
+          'blocked',
+          `${textAt(one, 'id')}: ${textAt(one, 'reason')}${textAt(one, 'needs') === '' ? '' : ` (needs ${textAt(one, 'needs')})`}, since ${textAt(one, 'at')} by ${textAt(one, 'actor')}`,
+        ]),
         ['missing', textsAt(answer, 'missing').join('; ')],
         ['branch', textAt(answer, 'branch')],
         ['worktree', answer['here'] === true ? '' : textAt(answer, 'worktree')],

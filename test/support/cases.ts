@@ -21,6 +21,7 @@ const fifth = 'cases-original.test.ts';
 const sixth = 'cases-leases.test.ts';
 const seventh = 'cases-runs.test.ts';
 const eighth = 'cases-brief.test.ts';
+const ninth = 'journal.test.ts';
 const damage = 'damage.test.ts';
 const runs = 'import-runs.test.ts';
 
@@ -124,6 +125,10 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     rule: 'blanks, percent signs, quotes and shell characters in paths are plain text',
     file: first,
     notHere: 'roots of MCP clients and working folders of hooks come through surfaces that are not there yet',
+  },
+  E09: {
+    rule: 'a path is taken from where the caller is, kept from the root, and none leads out of that',
+    file: ninth,
   },
   F01: {
     rule: 'nothing is closed by itself, and nothing is deleted at all, however old it is',

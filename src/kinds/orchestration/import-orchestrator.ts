@@ -30,7 +30,7 @@ The original is never changed: its files stay what they are until something happ
   }),
   positionals: ['path'],
   contradiction: ({ salvage, last_good: lastGood }) =>
-    salvage && lastGood ? '--salvage and --last-good do not go together' : undefined,
+    salvage === true && lastGood === true ? '--salvage and --last-good do not go together' : undefined,
   creates: true,
   does: {
     writes: async (world, { path, choose, salvage, last_good: lastGood }) => {

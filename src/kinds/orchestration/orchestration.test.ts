@@ -116,7 +116,7 @@ const orchestrationIn = (mode: Mode = 'default'): Orchestration => {
     decidedStart: (agent, said) => startOf(session, agent, now(), said),
     start: (agent, said) => append(startOf(session, agent, now(), said)),
     notStarted: (agent) => refusalOf(startOf(session, agent, now()), `the start of ${agent}`),
-    complete: (agent, result = { summary: `${agent} is done` }) => end(agent, 'completed', result),
+    complete: (agent, result) => end(agent, 'completed', result ?? { summary: `${agent} is done` }),
     fail: (agent, errorClass) =>
       end(agent, 'failed', { error: 'it broke', ...(errorClass === undefined ? {} : { class: errorClass }) }),
     interrupt: (step) => {
@@ -798,8 +798,6 @@ const assertAllowed = (events: readonly StoredEvent[]): void => {
       failedAt: 0,
     };
     agents.set(id, agent);
-    const isAtWork = (): boolean =>
-      [...agents.values()].filter((one) => one.runs && !one.isPaused).length < allowed[mode].agents;
     const what = `${type} ${id} in ${mode} at ${at}`;
     if (type === 'OrchestrationBegun' || type === 'ModeChanged') mode = data['mode'] as Mode;
     if (type === 'WaveEnded' || type === 'CheckpointAsked') isAwaited = data['goes_on'] !== true;
@@ -809,7 +807,8 @@ const assertAllowed = (events: readonly StoredEvent[]): void => {
       assert.ok(!agent.runs, `${what}: one attempt at a time`);
       assert.ok(!agent.isDoubtful, `${what}: nobody knows what it has done`);
       assert.ok(!isAwaited, `${what}: somebody is asked first`);
-      assert.ok(isAtWork(), `${what}: no more at once than the mode allows`);
+      const atWork = [...agents.values()].filter((one) => one.runs && !one.isPaused).length;
+      assert.ok(atWork < allowed[mode].agents, `${what}: no more at once than the mode allows`);
       assert.ok(agent.failures <= allowed[mode].retries, `${what}: no more tries than the mode allows`);
       if (agent.inARow >= 3) assert.ok(Date.parse(at) - agent.failedAt >= 60_000, `${what}: its circuit is open`);
       Object.assign(agent, { runs: true, isPaused: false });
@@ -867,6 +866,8 @@ const assertNextIsTaken = (it: Orchestration): void => {
       return asked({ type: 'add-todo', text: 'what is next' });
     case 'resume':
       return taken(goesOn(session));
+    case 'unblock':
+      return assert.fail('nobody has raised a blocker');
     case 'finish':
       return taken(decideFinish(session, { abort: false, reason: null }));
     case 'reopen':

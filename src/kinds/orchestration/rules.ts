@@ -3,7 +3,7 @@ import type { ReadyStep, Samples, Situation, StepPage } from '../../kernel/kind.
 import { refuseClosed } from '../../kernel/lifecycle.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { decideStep, isFree, isStepCommand, nextAttempt, recordOf } from '../../kernel/steps.ts';
-import type { Json } from '../../lib/canonical-json.ts';
+import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest } from '../../lib/text.ts';
 import type { OrchestrationCommand, OrchestrationEvent } from './events.ts';
@@ -288,13 +288,13 @@ const changeAgent = (
 
 const endTodo = (
   state: OrchestrationState,
-  { type: _, ...end }: CommandOf<'end-todo'>,
+  command: CommandOf<'end-todo'>,
   common: Common | undefined,
   closed: Refusal | undefined,
 ): Decided => {
-  const { todo } = end;
+  const { todo } = command;
   if (state.todos.some(({ id }) => id === todo))
-    return closed === undefined ? ok([{ type: 'TodoEnded', ...end }]) : err(closed);
+    return closed === undefined ? ok([{ ...command, type: 'TodoEnded' }]) : err(closed);
   // It was there, and is not any more: said again, that changes nothing.
   if (todo <= state.lastTodo) return ok([]);
   return err(
@@ -362,7 +362,7 @@ const endOfWave = (
   const { escalates, checkpoints, goesOn } = limits[state.mode];
   const { number: wave, started, failed } = state.wave;
   if (started === 0) return [];
-  const isEscalated = events.some((event) => event.type === 'StepFailed' && isTold(escalates, event.result?.['class']));
+  const isEscalated = events.some((event) => event.type === 'StepFailed' && isTold(escalates, classOf(event.result)));
   if (isEscalated) return [{ type: 'WaveEnded', wave, why: 'failure', goes_on: false }];
   if (checkpoints === 'agent') return [{ type: 'WaveEnded', wave, why: 'agent', goes_on: false }];
   if (atWork(state).length > 0) return [];
@@ -371,6 +371,8 @@ const endOfWave = (
 
 /** The events by which an agent is not at work any more. */
 const ends: ReadonlySet<string> = new Set(['StepCompleted', 'StepFailed', 'StepInterrupted']);
+
+const classOf = (result: JsonObject | undefined): Json | undefined => result?.['class'];
 
 /** Whether somebody is told of a failure at once; of one whose class nobody has said where all are told. */
 const isTold = (escalates: readonly ErrorClass[], given: Json | undefined): boolean =>

@@ -13,7 +13,7 @@ import { emptyOrchestration, newAgent, type Agent, type Circumstance, type Orche
 /** Takes one over, also again; whether it has gone on here since is for whoever asks. */
 export const decideImport = (
   state: OrchestrationState,
-  { type: _, ...found }: Extract<OrchestrationCommand, { readonly type: 'import' }>,
+  found: Extract<OrchestrationCommand, { readonly type: 'import' }>,
   common: Common | undefined,
 ): Result<readonly OrchestrationEvent[], Refusal> => {
   if (state.origin?.digest === found.digest) return ok([]);
@@ -24,7 +24,7 @@ export const decideImport = (
         expected: 'one that was taken over, or a name that nobody has',
       }),
     );
-  return ok([{ type: 'OrchestrationImported', ...found }]);
+  return ok([{ ...found, type: 'OrchestrationImported' }]);
 };
 
 /**

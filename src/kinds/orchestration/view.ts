@@ -128,7 +128,7 @@ const nextOf = (
       text: `${state.pool.running.join(', ')} ${state.pool.running.length === 1 ? 'is' : 'are'} at work.`,
       command: `stint agent list ${session}`,
     };
-  const [failed] = left.filter(({ ended }) => ended === 'failed');
+  const failed = left.find(({ ended }) => ended === 'failed');
   if (failed !== undefined)
     return {
       kind: 'settle',

@@ -45,7 +45,8 @@ export function* selectProved(key: string, query: EventQuery): Work<readonly Sto
   });
   const newest = events.at(query.last === undefined ? -1 : 0)?.seq ?? query.after ?? 0;
   const isWhole = query.first === undefined || events.length < query.first;
-  if (query.until !== undefined && query.lifecycleOnly !== true && newest < query.until && isWhole) {
+  const isOfAll = query.lifecycleOnly !== true && query.types === undefined;
+  if (query.until !== undefined && isOfAll && newest < query.until && isWhole) {
     throw brokenChain(key, newest + 1, 'is missing');
   }
   return query.last === undefined ? events : events.toReversed();
@@ -98,6 +99,10 @@ const statementOf = (
   const conditions = ['session = ?'];
   const values: (string | number)[] = [key];
   if (query.lifecycleOnly === true) conditions.push('lifecycle = 1');
+  if (query.types !== undefined) {
+    conditions.push(`type IN (${query.types.map(() => '?').join(', ')})`);
+    values.push(...query.types);
+  }
   if (query.after !== undefined) {
     conditions.push('seq > ?');
     values.push(query.after);

@@ -20,12 +20,12 @@ import type { Work } from './work.ts';
 /** The store that lies in a database: the same work on every backend. */
 export const createStore = (given: Backend, kinds: Kinds): Store => {
   const backend = awaitingKinds(given);
-  const { name, readOnly } = backend;
+  const { readOnly } = backend;
   const cache = createCache();
-  const remake = (key: string): Work<SessionRow> => remakeRow(kinds, name, key);
+  const remake = (key: string): Work<SessionRow> => remakeRow(kinds, backend.name, key);
 
   return {
-    name,
+    name: backend.name,
     get identity() {
       return backend.identity();
     },

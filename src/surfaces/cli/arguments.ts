@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest, truncate } from '../../lib/text.ts';
 import { namesOf, refuseVerb } from '../verb-names.ts';
-import { fieldOf, flagNameOf, type Flag } from './fields.ts';
+import { fieldIn, flagNameOf, type Flag } from './fields.ts';
 
 /** The flags of every verb. */
 export const commonFlags: readonly Flag[] = [
@@ -187,10 +187,16 @@ interface Named {
 
 const findNamed = (verbs: readonly Verb[], name: string): Named | undefined => {
   for (const verb of verbs) {
-    const alias = verb.aliases.find((one) => one.name === name);
+    const alias = verb.aliases.find((one) => one.name === name) ?? formOf(verb, name);
     if (verb.name === name || alias !== undefined) return { verb, alias };
   }
   return undefined;
+};
+
+/** A name whose second word says a field. */
+const formOf = ({ name: verb, forms }: Verb, name: string): Alias | undefined => {
+  const word = forms?.words.find((one) => name === `${verb} ${one}`);
+  return forms === undefined || word === undefined ? undefined : { name, sets: { [forms.field]: word } };
 };
 
 /** Whether a word is the first one of several verbs. */
@@ -198,10 +204,15 @@ const isGroup = (verbs: readonly Verb[], word: string): boolean =>
   namesOf(verbs).some((name) => name.startsWith(`${word} `));
 
 /** Whether the answer, even a refusal of the rest, is to be JSON. */
-export const wantsJson = (argv: readonly string[]): boolean =>
-  argv.includes('--json') ||
-  argv.includes('--format=json') ||
-  argv.some((argument, index) => argument === 'json' && argv[index - 1] === '--format');
+export const wantsJson = (argv: readonly string[]): boolean => {
+  const end = argv.indexOf('--');
+  const flags = end < 0 ? argv : argv.slice(0, end);
+  return (
+    flags.includes('--json') ||
+    flags.includes('--format=json') ||
+    flags.some((argument, index) => argument === 'json' && flags[index - 1] === '--format')
+  );
+};
 
 /** The position of the verb: the first word that is not the value of a flag before it. */
 const findVerb = (argv: readonly string[]): number => {
@@ -223,7 +234,7 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
     const name = alias?.flags?.[given] ?? given;
     const key = name.replaceAll('-', '_');
     const schema = verb.input.entries[key];
-    if (schema !== undefined) return { ...fieldOf(key, schema), key, isInput: true };
+    if (schema !== undefined) return { ...fieldIn(verb, key), key, isInput: true };
     if (alias?.ignores?.includes(given) === true)
       return { name, type: 'text', description: '', key: undefined, isInput: false };
     const flag = flagsOf(verb).find((one) => one.name === name);
@@ -238,7 +249,10 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
   const { pairs, textFrom } = verb;
   for (const token of tokens) {
     if (token.flag === undefined) {
-      if (pairs !== undefined && pairShape.test(token.word)) (lists[pairs.field] ??= []).push(token.word);
+      // A flag comes before what stands behind `--`.
+      const behind = token.isBehind ? lists[verb.behind ?? ''] : undefined;
+      if (behind !== undefined) behind.push(token.word);
+      else if (pairs !== undefined && pairShape.test(token.word)) (lists[pairs.field] ??= []).push(token.word);
       else words.push(token.word);
       continue;
     }
@@ -261,7 +275,7 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
     const value = valueOf(option.type, token.value);
     if (value === undefined || (value === '' && !option.isInput)) {
       const wanted =
-        option.type === 'switch'
+        option.type === 'switch' || option.type === 'rest'
           ? 'takes no value'
           : option.type === 'number'
             ? 'takes a whole number'
@@ -269,6 +283,10 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
       return err(refuseUsage(`${verb.name}: --${option.name} ${wanted}.`, help));
     }
     if (option.key === undefined) continue;
+    if (option.type === 'rest') {
+      lists[option.key] ??= [];
+      continue;
+    }
     if (option.type === 'texts') {
       (lists[option.key] ??= []).push(String(value));
       continue;
@@ -280,6 +298,13 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
   }
 
   Object.assign(input, lists);
+  const { behind = '' } = verb;
+  if (lists[behind]?.length === 0) {
+    const flag = `--${flagNameOf(behind)}`;
+    return err(
+      refuseUsage(`${verb.name}: ${flag} takes what stands behind --.`, help, { legal: [`${flag} -- WORD ...`] }),
+    );
+  }
 
   const dash = verb.payload === undefined && textFrom === undefined ? -1 : words.indexOf('-');
   if (dash >= 0) {
@@ -289,8 +314,15 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
   for (const [index, word] of words.entries()) {
     const key = verb.positionals[index];
     const field = key === undefined ? undefined : optionOf(key);
-    if (key === undefined || field === undefined)
-      return err(refuseUsage(`${verb.name} does not take ${quoted(word)}.`, help));
+    if (key === undefined || field === undefined) {
+      const forms = verb.forms?.words ?? [];
+      return err(
+        refuseUsage(`${verb.name} does not take ${quoted(word)}.`, help, {
+          legal: forms.map((form) => `stint ${verb.name} ${form}`),
+          candidates: nearest(words[0] ?? '', forms),
+        }),
+      );
+    }
     const value = valueOf(field.type, word);
     if (value === undefined) return err(refuseUsage(`${verb.name}: ${field.name} is a whole number.`, help));
     if (input[key] !== undefined && input[key] !== value)
@@ -313,7 +345,7 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
     const { field } = textFrom;
     const path = given[textFrom.file];
     const count = [input[field], path, given['stdin']].filter((way) => way !== undefined).length;
-    const { name, required } = fieldOf(field, verb.input.entries[field]);
+    const { name, required } = fieldIn(verb, field);
     if (count > 1 || (count === 0 && required)) {
       const ways = `--${name}, --${textFrom.file} or --stdin`;
       return err(refuseUsage(`${verb.name} takes the ${name} from ${ways}, one of them.`, help));
@@ -358,7 +390,7 @@ const sourceOf = (path: string | number | boolean | undefined): Source =>
 
 /** A piece of a command line: a flag with its value, or a word. */
 type Token =
-  | { readonly flag: undefined; readonly word: string }
+  | { readonly flag: undefined; readonly word: string; readonly isBehind: boolean }
   | { readonly flag: string; readonly value: string | undefined };
 
 /**
@@ -369,16 +401,17 @@ const tokenize = (argv: readonly string[], typeOf: (name: string) => Flag['type'
   const tokens: Token[] = [];
   for (let at = 0; at < argv.length; at += 1) {
     const argument = argv[at] ?? '';
-    if (argument === '--') return [...tokens, ...argv.slice(at + 1).map((word) => ({ flag: undefined, word }))];
+    if (argument === '--')
+      return [...tokens, ...argv.slice(at + 1).map((word) => ({ flag: undefined, word, isBehind: true }))];
     if (argument === '-' || !argument.startsWith('-')) {
-      tokens.push({ flag: undefined, word: argument });
+      tokens.push({ flag: undefined, word: argument, isBehind: false });
       continue;
     }
     const equals = argument.indexOf('=');
     const flag = equals < 0 ? argument : argument.slice(0, equals);
     const type = typeOf(flag.slice(2));
     if (equals >= 0) tokens.push({ flag, value: argument.slice(equals + 1) });
-    else if (type === undefined || type === 'switch') tokens.push({ flag, value: undefined });
+    else if (type === undefined || type === 'switch' || type === 'rest') tokens.push({ flag, value: undefined });
     else {
       at += 1;
       tokens.push({ flag, value: argv[at] });
@@ -392,7 +425,7 @@ const textOf = (value: string | number | boolean | undefined): string | undefine
 
 /** The value of an option in its type; undefined where it has none or another one. */
 const valueOf = (type: Flag['type'], value: string | undefined): string | number | boolean | undefined => {
-  if (type === 'switch') return value === undefined ? true : undefined;
+  if (type === 'switch' || type === 'rest') return value === undefined ? true : undefined;
   if (type === 'text' || type === 'texts') return value;
   return value !== undefined && /^-?\d{1,15}$/.test(value) ? Number(value) : undefined;
 };

@@ -1,10 +1,11 @@
 import type { GenericSchema } from 'valibot';
+import type { Verb } from '../../kernel/verb.ts';
 
 /** A flag of the command line. */
 export interface Flag {
   readonly name: string;
-  /** `texts` may be given again and again. */
-  readonly type: 'text' | 'texts' | 'number' | 'switch';
+  /** `texts` may be given again and again; the value of `rest` is everything behind `--`. */
+  readonly type: 'text' | 'texts' | 'rest' | 'number' | 'switch';
   readonly description: string;
 }
 
@@ -21,6 +22,12 @@ export const fieldOf = (key: string, schema: unknown): Flag & { readonly require
     description: parts.map(({ description }) => description).find((text) => text !== undefined) ?? '',
     required: !types.has('optional'),
   };
+};
+
+/** The flag of a field of a verb. */
+export const fieldIn = ({ input, behind }: Pick<Verb, 'input' | 'behind'>, key: string): ReturnType<typeof fieldOf> => {
+  const field = fieldOf(key, input.entries[key]);
+  return key === behind ? { ...field, type: 'rest' } : field;
 };
 
 interface Part {

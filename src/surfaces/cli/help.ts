@@ -3,7 +3,7 @@ import type { Alias, Verb } from '../../kernel/verb.ts';
 import { table } from '../../kernel/answer.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { commonFlags, flagsOf } from './arguments.ts';
-import { fieldOf, type Flag } from './fields.ts';
+import { fieldIn, type Flag } from './fields.ts';
 
 /** The verbs whose names, or names in other systems, begin with that word; all of them without one. */
 export const verbsOf = (verbs: readonly Verb[], group: string | undefined): readonly Verb[] =>
@@ -75,17 +75,19 @@ export const usageOf = (verb: Verb): string => {
       const field = fields.get(key);
       return field?.required === true ? `<${field.name}>` : `[${field?.name ?? key}]`;
     });
-  const { textFrom, pairs } = verb;
+  const { textFrom, pairs, forms, behind } = verb;
   const text = fields.get(textFrom?.field ?? '');
   const ways = `--${text?.name ?? ''} TEXT|--${textFrom?.file ?? ''} F|--stdin`;
   return [
     'stint',
     verb.name,
+    ...(forms === undefined ? [] : [`[${forms.words.join('|')}]`]),
     ...words,
     ...(text === undefined ? [] : [text.required ? ways : `[${ways}]`]),
     ...(verb.payload === undefined ? [] : ['--stdin|--file F']),
     ...(pairs === undefined ? [] : ['[NAME=VALUE ...]']),
     '[flags]',
+    ...(behind === undefined ? [] : [`[--${fields.get(behind)?.name ?? behind} -- WORD ...]`]),
   ].join(' ');
 };
 
@@ -104,6 +106,7 @@ export const helpToJson = (verbs: readonly Verb[]): JsonObject => ({
       description,
       ...(verb.textFrom?.field === key ? { or: [verb.textFrom.file, 'stdin'] } : {}),
       ...(verb.pairs?.field === key ? { words: 'NAME=VALUE' } : {}),
+      ...(verb.forms?.field === key ? { second_words: [...verb.forms.words] } : {}),
     })),
     flags: flagsOf(verb).map(({ name, type, description }) => ({ name, type, description })),
     examples: [...verb.examples],
@@ -118,8 +121,7 @@ export const exitTable = (): readonly { readonly name: string; readonly exit: nu
     .toSorted((a, b) => a.exit - b.exit);
 
 /** The input fields of a verb, as flags. */
-export const fieldsOf = (verb: Verb) =>
-  Object.entries(verb.input.entries).map(([key, schema]) => ({ key, ...fieldOf(key, schema) }));
+export const fieldsOf = (verb: Verb) => Object.keys(verb.input.entries).map((key) => ({ key, ...fieldIn(verb, key) }));
 
 /** Paragraphs with their lines broken at blanks. */
 const wrap = (text: string, columns: number): string =>
@@ -137,4 +139,4 @@ const wrap = (text: string, columns: number): string =>
     .join('\n');
 
 const valueName = (type: Flag['type']): string =>
-  ({ text: ' TEXT', texts: ' TEXT ...', number: ' N', switch: '' })[type];
+  ({ text: ' TEXT', texts: ' TEXT ...', rest: ' -- WORD ...', number: ' N', switch: '' })[type];

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { standingText } from '../../../kernel/answer.ts';
-import { optionalText, sessionField } from '../../../kernel/fields.ts';
-import { defineVerb } from '../../../kernel/verb.ts';
-import { withoutUndefined } from '../../../lib/json.ts';
+import { standingText } from '../../kernel/answer.ts';
+import { optionalText, sessionField } from '../../kernel/fields.ts';
+import { defineVerb } from '../../kernel/verb.ts';
+import { withoutUndefined } from '../../lib/json.ts';
 import { orderCommand } from './command.ts';
 import { agentField } from './fields.ts';
 

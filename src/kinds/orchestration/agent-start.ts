@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { nextText, textAt } from '../../../kernel/answer.ts';
-import { optionalCount, optionalName, optionalText, sessionField } from '../../../kernel/fields.ts';
-import { ttlField, wishOf } from '../../../kernel/lease-rules.ts';
-import { orderStart } from '../../../kernel/step-orders.ts';
-import { defineVerb } from '../../../kernel/verb.ts';
-import { withoutUndefined } from '../../../lib/json.ts';
+import { nextText, textAt } from '../../kernel/answer.ts';
+import { optionalCount, optionalName, optionalText, sessionField } from '../../kernel/fields.ts';
+import { ttlField, wishOf } from '../../kernel/lease-rules.ts';
+import { orderStart } from '../../kernel/step-orders.ts';
+import { defineVerb } from '../../kernel/verb.ts';
+import { withoutUndefined } from '../../lib/json.ts';
 import { agentField } from './fields.ts';
 import { resolveOrchestration } from './command.ts';
 

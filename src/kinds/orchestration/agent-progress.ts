@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { textAt } from '../../../kernel/answer.ts';
-import { durationOf, sessionField } from '../../../kernel/fields.ts';
-import { renewalField } from '../../../kernel/lease-rules.ts';
-import { orderRenewStep } from '../../../kernel/step-orders.ts';
-import { defineVerb } from '../../../kernel/verb.ts';
-import { ok } from '../../../lib/result.ts';
-import { agentSample } from '../samples.ts';
+import { textAt } from '../../kernel/answer.ts';
+import { durationOf, sessionField } from '../../kernel/fields.ts';
+import { renewalField } from '../../kernel/lease-rules.ts';
+import { orderRenewStep } from '../../kernel/step-orders.ts';
+import { defineVerb } from '../../kernel/verb.ts';
+import { ok } from '../../lib/result.ts';
+import { agentSample } from './samples.ts';
 import { resolveOrchestration } from './command.ts';
 import { agentField, attemptFields } from './fields.ts';
 

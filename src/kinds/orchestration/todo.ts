@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { standingText, textAt } from '../../../kernel/answer.ts';
-import { optionalText, optionalTexts, requiredText, sessionField } from '../../../kernel/fields.ts';
-import { missingFiles } from '../../../kernel/missing-files.ts';
-import { refuse } from '../../../kernel/refusal.ts';
-import { defineVerb } from '../../../kernel/verb.ts';
-import type { JsonObject } from '../../../lib/canonical-json.ts';
-import { withoutUndefined } from '../../../lib/json.ts';
-import { err } from '../../../lib/result.ts';
+import { standingText, textAt } from '../../kernel/answer.ts';
+import { optionalText, optionalTexts, requiredText, sessionField } from '../../kernel/fields.ts';
+import { missingFiles } from '../../kernel/missing-files.ts';
+import { refuse } from '../../kernel/refusal.ts';
+import { defineVerb } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { withoutUndefined } from '../../lib/json.ts';
+import { err } from '../../lib/result.ts';
 import { orderCommand, stateOf } from './command.ts';
 
 const todoField = v.pipe(

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { fieldLines, objectAt, objectsAt, table, textAt } from '../../../kernel/answer.ts';
-import { sessionField } from '../../../kernel/fields.ts';
-import { entryToJson } from '../../../kernel/journal.ts';
-import { viewOfSession } from '../../../kernel/session.ts';
-import { defineVerb } from '../../../kernel/verb.ts';
-import type { JsonObject } from '../../../lib/canonical-json.ts';
-import { err, ok } from '../../../lib/result.ts';
-import { statusOf } from '../documents.ts';
-import { overallOf, sampledOf } from '../samples.ts';
-import { agentsOf } from '../state.ts';
-import { agentToJson } from '../view.ts';
+import { fieldLines, objectAt, objectsAt, table, textAt } from '../../kernel/answer.ts';
+import { sessionField } from '../../kernel/fields.ts';
+import { entryToJson } from '../../kernel/journal.ts';
+import { viewOfSession } from '../../kernel/session.ts';
+import { defineVerb } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { err, ok } from '../../lib/result.ts';
+import { statusOf } from './documents.ts';
+import { overallOf, sampledOf } from './samples.ts';
+import { agentsOf } from './state.ts';
+import { agentToJson } from './view.ts';
 import { readOrchestration } from './command.ts';
 
 export const report = defineVerb({

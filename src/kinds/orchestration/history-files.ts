@@ -1,6 +1,6 @@
-import type { World } from '../../../kernel/verb.ts';
-import type { JsonObject } from '../../../lib/canonical-json.ts';
-import { historyPath, home } from '../documents.ts';
+import type { World } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { historyPath, home } from './documents.ts';
 
 /** Files in the folder of earlier sessions that no session here has written. */
 export const unreadFiles = async (world: World, known: ReadonlySet<string>): Promise<readonly JsonObject[]> => {

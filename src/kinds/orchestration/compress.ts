@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { standingText, wholeTextAt } from '../../../kernel/answer.ts';
-import { readBrief } from '../../../kernel/brief-facts.ts';
-import { briefIn, printBrief } from '../../../kernel/brief-forms.ts';
-import { optionalText, sessionField } from '../../../kernel/fields.ts';
-import { refuse } from '../../../kernel/refusal.ts';
-import { defineVerb } from '../../../kernel/verb.ts';
-import { err } from '../../../lib/result.ts';
+import { standingText, wholeTextAt } from '../../kernel/answer.ts';
+import { readBrief } from '../../kernel/brief-facts.ts';
+import { briefIn, printBrief } from '../../kernel/brief-forms.ts';
+import { optionalText, sessionField } from '../../kernel/fields.ts';
+import { refuse } from '../../kernel/refusal.ts';
+import { defineVerb } from '../../kernel/verb.ts';
+import { err } from '../../lib/result.ts';
 import { orderCommand, resolveOrchestration, stateOf } from './command.ts';
 
 /** The brief that stands for a summary which nobody has written. */

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { keyOf, resolveCaller, checkName } from '../../../kernel/address.ts';
-import { standingText, textAt } from '../../../kernel/answer.ts';
-import { openIn, refuseForeign } from '../../../kernel/current.ts';
-import { loadedIn, sessionIn, standingOf } from '../../../kernel/dispatch.ts';
-import { choice, optionalText, requiredText } from '../../../kernel/fields.ts';
-import { decideBegin } from '../../../kernel/lifecycle.ts';
-import { refuse } from '../../../kernel/refusal.ts';
-import { defineVerb } from '../../../kernel/verb.ts';
-import { err, ok } from '../../../lib/result.ts';
-import { currentFile, home, kindName, nameFor, ways } from '../documents.ts';
-import { modes } from '../../../formats/orchestrator/document.ts';
+import { keyOf, resolveCaller, checkName } from '../../kernel/address.ts';
+import { standingText, textAt } from '../../kernel/answer.ts';
+import { openIn, refuseForeign } from '../../kernel/current.ts';
+import { loadedIn, sessionIn, standingOf } from '../../kernel/dispatch.ts';
+import { choice, optionalText, requiredText } from '../../kernel/fields.ts';
+import { decideBegin } from '../../kernel/lifecycle.ts';
+import { refuse } from '../../kernel/refusal.ts';
+import { defineVerb } from '../../kernel/verb.ts';
+import { err, ok } from '../../lib/result.ts';
+import { currentFile, home, kindName, nameFor, ways } from './documents.ts';
+import { modes } from '../../formats/orchestrator/document.ts';
 import { putAway } from './put-away.ts';
 
 export const newOrchestration = defineVerb({

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { optionalCount, requiredName } from '../../../kernel/fields.ts';
-import { nameProblem } from '../../../lib/name.ts';
+import { optionalCount, requiredName } from '../../kernel/fields.ts';
+import { nameProblem } from '../../lib/name.ts';
 
 /** The id of an agent: it becomes a part of file names. */
 export const agentField = v.pipe(

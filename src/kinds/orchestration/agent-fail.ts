@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { standingText } from '../../../kernel/answer.ts';
-import { choice, optionalCount, optionalName, requiredText, sessionField } from '../../../kernel/fields.ts';
-import { orderEndStep } from '../../../kernel/step-orders.ts';
-import { defineVerb } from '../../../kernel/verb.ts';
-import { withoutUndefined } from '../../../lib/json.ts';
-import { errorClasses } from '../modes.ts';
+import { standingText } from '../../kernel/answer.ts';
+import { choice, optionalCount, optionalName, requiredText, sessionField } from '../../kernel/fields.ts';
+import { orderEndStep } from '../../kernel/step-orders.ts';
+import { defineVerb } from '../../kernel/verb.ts';
+import { withoutUndefined } from '../../lib/json.ts';
+import { errorClasses } from './modes.ts';
 import { resolveOrchestration } from './command.ts';
 import { agentField, attemptFields } from './fields.ts';
 

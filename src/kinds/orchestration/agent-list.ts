@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { nextText, objectsAt, table, textAt } from '../../../kernel/answer.ts';
-import { choice, sessionField } from '../../../kernel/fields.ts';
-import { nextActionOf, surroundingsOf } from '../../../kernel/query.ts';
-import { viewOfSession } from '../../../kernel/session.ts';
-import { defineVerb } from '../../../kernel/verb.ts';
-import type { JsonObject } from '../../../lib/canonical-json.ts';
-import { err, ok } from '../../../lib/result.ts';
-import { agentsOf, circuitOf, restsUntil, standingOf } from '../state.ts';
-import { agentToJson } from '../view.ts';
+import { nextText, objectsAt, table, textAt } from '../../kernel/answer.ts';
+import { choice, sessionField } from '../../kernel/fields.ts';
+import { nextActionOf, surroundingsOf } from '../../kernel/query.ts';
+import { viewOfSession } from '../../kernel/session.ts';
+import { defineVerb } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { err, ok } from '../../lib/result.ts';
+import { agentsOf, circuitOf, restsUntil, standingOf } from './state.ts';
+import { agentToJson } from './view.ts';
 import { readOrchestration } from './command.ts';
 
 const standings = ['pending', 'in_progress', 'in_doubt', 'complete', 'failed', 'cancelled'] as const;

@@ -1,10 +1,10 @@
-import type { DecidedEvent } from '../../../kernel/event.ts';
-import { decideFinish, decideOpened, decideReopen } from '../../../kernel/lifecycle.ts';
-import { decideArchive, decideUnarchive } from '../../../kernel/lifecycle-rules.ts';
-import type { Refusal } from '../../../kernel/refusal.ts';
-import { appendEvents, isOpened, viewOfSession, type OpenedSession, type Session } from '../../../kernel/session.ts';
-import { ok, type Result } from '../../../lib/result.ts';
-import { home } from '../documents.ts';
+import type { DecidedEvent } from '../../kernel/event.ts';
+import { decideFinish, decideOpened, decideReopen } from '../../kernel/lifecycle.ts';
+import { decideArchive, decideUnarchive } from '../../kernel/lifecycle-rules.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
+import { appendEvents, isOpened, viewOfSession, type OpenedSession, type Session } from '../../kernel/session.ts';
+import { ok, type Result } from '../../lib/result.ts';
+import { home } from './documents.ts';
 
 /** Putting an orchestration away, and taking it up again, each in one commit. */
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { standingText } from '../../../kernel/answer.ts';
+import { standingText } from '../../kernel/answer.ts';
 import {
   optionalCount,
   optionalName,
@@ -7,13 +7,13 @@ import {
   optionalTexts,
   requiredText,
   sessionField,
-} from '../../../kernel/fields.ts';
-import { missingFiles } from '../../../kernel/missing-files.ts';
-import { refuse } from '../../../kernel/refusal.ts';
-import { orderEndStep } from '../../../kernel/step-orders.ts';
-import { defineVerb } from '../../../kernel/verb.ts';
-import { withoutUndefined } from '../../../lib/json.ts';
-import { err } from '../../../lib/result.ts';
+} from '../../kernel/fields.ts';
+import { missingFiles } from '../../kernel/missing-files.ts';
+import { refuse } from '../../kernel/refusal.ts';
+import { orderEndStep } from '../../kernel/step-orders.ts';
+import { defineVerb } from '../../kernel/verb.ts';
+import { withoutUndefined } from '../../lib/json.ts';
+import { err } from '../../lib/result.ts';
 import { resolveOrchestration } from './command.ts';
 import { agentField, attemptFields } from './fields.ts';
 

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { standingText, textAt } from '../../../kernel/answer.ts';
-import { choice, optionalText, sessionField } from '../../../kernel/fields.ts';
-import { defineVerb } from '../../../kernel/verb.ts';
-import { currentFile } from '../documents.ts';
-import { modes } from '../../../formats/orchestrator/document.ts';
+import { standingText, textAt } from '../../kernel/answer.ts';
+import { choice, optionalText, sessionField } from '../../kernel/fields.ts';
+import { defineVerb } from '../../kernel/verb.ts';
+import { currentFile } from './documents.ts';
+import { modes } from '../../formats/orchestrator/document.ts';
 import { orderCommand } from './command.ts';
 
 export const mode = defineVerb({

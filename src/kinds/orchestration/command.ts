@@ -1,14 +1,14 @@
-import { resolve, resolveCaller } from '../../../kernel/address.ts';
-import { orderOne, standingOf, type Order } from '../../../kernel/dispatch.ts';
-import type { KindCommand, Samples } from '../../../kernel/kind.ts';
-import { decideCommand } from '../../../kernel/lifecycle.ts';
-import type { SessionRow } from '../../../kernel/ports.ts';
-import type { Refusal } from '../../../kernel/refusal.ts';
-import type { OpenedSession } from '../../../kernel/session.ts';
-import type { World } from '../../../kernel/verb.ts';
-import type { JsonObject } from '../../../lib/canonical-json.ts';
-import { ok, type Result } from '../../../lib/result.ts';
-import type { OrchestrationState } from '../state.ts';
+import { resolve, resolveCaller } from '../../kernel/address.ts';
+import { orderOne, standingOf, type Order } from '../../kernel/dispatch.ts';
+import type { KindCommand, Samples } from '../../kernel/kind.ts';
+import { decideCommand } from '../../kernel/lifecycle.ts';
+import type { SessionRow } from '../../kernel/ports.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
+import type { OpenedSession } from '../../kernel/session.ts';
+import type { World } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { ok, type Result } from '../../lib/result.ts';
+import type { OrchestrationState } from './state.ts';
 
 /** The orchestration that is meant: the one that is named, else the open one of this checkout. */
 export const resolveOrchestration = async (

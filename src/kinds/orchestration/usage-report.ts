@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { textAt, textsAt } from '../../../kernel/answer.ts';
-import { optionalCount, sessionField } from '../../../kernel/fields.ts';
-import { decideOpened } from '../../../kernel/lifecycle.ts';
-import { orderOne } from '../../../kernel/dispatch.ts';
-import { defineVerb } from '../../../kernel/verb.ts';
-import { ok } from '../../../lib/result.ts';
-import { levelOf, usualWindow } from '../modes.ts';
-import { usageSample } from '../samples.ts';
+import { textAt, textsAt } from '../../kernel/answer.ts';
+import { optionalCount, sessionField } from '../../kernel/fields.ts';
+import { decideOpened } from '../../kernel/lifecycle.ts';
+import { orderOne } from '../../kernel/dispatch.ts';
+import { defineVerb } from '../../kernel/verb.ts';
+import { ok } from '../../lib/result.ts';
+import { levelOf, usualWindow } from './modes.ts';
+import { usageSample } from './samples.ts';
 import { resolveOrchestration, stateOf } from './command.ts';
 
 export const usageReport = defineVerb({
@@ -48,7 +48,7 @@ compress is said from the percentage of the mode on (70 in default, 90 in debug,
         beside: () => [{ session: key, sample: usageSample, value: { ...usage } }],
         ...orderOne(
           key,
-          (session) => decideOpened(session, () => ok([]), { mustBeOpen: true }),
+          (opened) => decideOpened(opened, () => ok([]), { mustBeOpen: true }),
           (after) => {
             const { level, compressAt, warnAt, reasons } = levelOf(stateOf(after).mode, usage, { exchanges, reply });
             return {
