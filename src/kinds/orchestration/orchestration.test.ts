@@ -798,6 +798,7 @@ const assertAllowed = (events: readonly StoredEvent[]): void => {
       failedAt: 0,
     };
     agents.set(id, agent);
+    const atWork = [...agents.values()].filter((one) => one.runs && !one.isPaused).length;
     const what = `${type} ${id} in ${mode} at ${at}`;
     if (type === 'OrchestrationBegun' || type === 'ModeChanged') mode = data['mode'] as Mode;
     if (type === 'WaveEnded' || type === 'CheckpointAsked') isAwaited = data['goes_on'] !== true;
@@ -807,14 +808,13 @@ const assertAllowed = (events: readonly StoredEvent[]): void => {
       assert.ok(!agent.runs, `${what}: one attempt at a time`);
       assert.ok(!agent.isDoubtful, `${what}: nobody knows what it has done`);
       assert.ok(!isAwaited, `${what}: somebody is asked first`);
-      const atWork = [...agents.values()].filter((one) => one.runs && !one.isPaused).length;
       assert.ok(atWork < allowed[mode].agents, `${what}: no more at once than the mode allows`);
       assert.ok(agent.failures <= allowed[mode].retries, `${what}: no more tries than the mode allows`);
       if (agent.inARow >= 3) assert.ok(Date.parse(at) - agent.failedAt >= 60_000, `${what}: its circuit is open`);
       Object.assign(agent, { runs: true, isPaused: false });
     }
     if (type === 'AgentContinued') {
-      assert.ok(!isAwaited && isAtWork(), `${what}: no more at once than the mode allows`);
+      assert.ok(!isAwaited && atWork < allowed[mode].agents, `${what}: no more at once than the mode allows`);
       agent.isPaused = false;
     }
     if (type === 'AgentPaused') agent.isPaused = true;

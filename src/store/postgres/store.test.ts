@@ -27,6 +27,7 @@ testStore({
 const undo = [
   'ALTER TABLE session DROP COLUMN paused_at; ALTER TABLE session DROP COLUMN archived_at',
   `DROP TABLE snapshot; UPDATE session SET snapshot = '{}', snapshot_seq = 1, snapshot_version = 1, tail_bytes = 9`,
+  'DROP TABLE sample',
 ];
 
 for (const version of undo.map((_, index) => index + 1))

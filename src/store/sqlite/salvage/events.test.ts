@@ -238,7 +238,8 @@ test('the events end before one that is damaged, and what lies behind it is veri
     events: whole.events.slice(0, seq - 1),
     lost: { fromSeq: seq, reason: `event ${seq} differs from its hash` },
     behind: whole.events.slice(seq).map((event, index) => ({ event, previous: whole.events[seq + index - 1]?.hash })),
-    row: whole.row,
+    // The text stands in the journal of the row as well.
+    row: null,
     agrees: null,
     certain: false,
   });
@@ -287,7 +288,8 @@ test('a session is not certain where its newest row is damaged, or its row tells
   const { hash = '', seq = 0 } = session?.events.at(-1) ?? {};
   for (let place = newest.indexOf(hash); place >= 0; place = newest.indexOf(hash, place + 1)) newest.write('?', place);
   const [shorter] = salvageStore({ database, log: newest }).sessions;
-  assert.deepEqual([shorter?.events.length, shorter?.row?.seq, shorter?.agrees], [seq - 1, seq - 1, true]);
+  assert.deepEqual([shorter?.events.length, shorter?.agrees], [seq - 1, true]);
+  assert.ok((shorter?.row?.seq ?? seq) < seq, 'an older row says less');
   assert.deepEqual([shorter?.certain, shorter?.lost?.fromSeq], [false, seq]);
 });
 
