@@ -109,6 +109,12 @@ const cache = mkdtempSync(join(tmpdir(), 'cache-'));
 chmodSync(cache, 0o755);
 process.once('exit', () => rmSync(cache, { recursive: true, force: true }));
 
+/** A call that is answered in JSON; what stands behind `--` is no flag. */
+const inJson = (args: readonly string[]): readonly string[] => {
+  const end = args.indexOf('--');
+  return end < 0 ? [...args, '--json'] : [...args.slice(0, end), '--json', ...args.slice(end)];
+};
+
 /** Makes a world; with `from`, its project is a copy of that world's, and with `git: false` there is no repository. */
 export const createWorld = (
   tidying: Tidying,
@@ -216,9 +222,9 @@ const worldAt = (root: string, project: string, changes: Changes): TestWorld => 
     env,
     run,
     start,
-    answer: (...args) => assertAnswer(run(...args, '--json'), args),
+    answer: (...args) => assertAnswer(run(...inJson(args)), args),
     refusal: (exit, ...args) => {
-      const outcome = run(...args, '--json');
+      const outcome = run(...inJson(args));
       assert.equal(outcome.stderr, '', `${args.join(' ')}: with --json nothing is said on standard error`);
       assert.equal(outcome.status, exit, `${args.join(' ')}: ${outcome.stdout}`);
       assertErrorKeys(outcome.json);
