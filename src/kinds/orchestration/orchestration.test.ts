@@ -569,6 +569,13 @@ test('a pause at a checkpoint pauses the session, and resuming it is to go on', 
   assert.deepEqual(it.start('b'), started);
 });
 
+test('a checkpoint of a session that is closed waits for nobody', () => {
+  const it = atCheckpoint();
+  assert.match(viewOfSession(it.session()).position, /wave-1 waits for a decision/);
+  it.kernel((session) => decideFinish(session, { abort: true, reason: null }));
+  assert.doesNotMatch(viewOfSession(it.session()).position, /waits/);
+});
+
 test('an abort at a checkpoint closes the session, and who reopens it is asked again', () => {
   const it = atCheckpoint();
   assert.deepEqual(it.decide('abort', { reason: 'wrong way' }), ['CheckpointDecided', 'SessionClosed']);

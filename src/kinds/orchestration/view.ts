@@ -37,7 +37,7 @@ export const viewOfOrchestration = (state: OrchestrationState, common: Common): 
   const left = agents.filter((agent) => !isOver(agent));
   const todos = state.todos.map(({ id, text }) => `todo ${id}: ${truncate(text, most.characters)}`);
   return {
-    position: positionOf(state),
+    position: positionOf(state, common),
     where: {
       mode: state.mode,
       agents: { total: agents.length, complete: state.counts.complete, running: state.pool.running.length },
@@ -51,9 +51,10 @@ export const viewOfOrchestration = (state: OrchestrationState, common: Common): 
   };
 };
 
-const positionOf = (state: OrchestrationState): string => {
+const positionOf = (state: OrchestrationState, { status }: Common): string => {
   const { order, counts, pool, todos } = state;
-  const waiting = awaited(state);
+  // Nobody is asked any more about one that is closed.
+  const waiting = status === 'closed' ? undefined : awaited(state);
   const parts = [
     ...(order.length === 0 ? [] : [`${counts.complete + counts.cancelled}/${order.length} agents over`]),
     ...(pool.running.length === 0 ? [] : [`${pool.running.length} at work`]),
