@@ -31,7 +31,10 @@ test('2 usage: what is not known is named, with what is near', (context) => {
     'advance, archive, beat, begin, block, brief, complete, decide, fail, finish, import review',
     'journal, lease claim, lease release, lease renew, lease show, list, log, next, note, pause',
     'process beat, process bind, process end, process list, process start, process sweep',
-    'reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock, complete-map, complete-round, run',
+    'reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock, complete-map',
+    'new, agent start, agent progress, agent complete, agent fail, agent cancel, agent pause, agent continue, agent list',
+    'todo add, todo done, todo drop, mode, focus, save, usage report, compress, import orchestrator',
+    'history, history show, history resume, report, complete-round, run',
     'import workflow-run, template list, template show, template validate, progress, doctor, rebuild, store copy, init',
   ].join(', ');
   assert.equal(
@@ -156,7 +159,7 @@ test('4 not found: a session, kind, revision or file that is not there, with nea
   );
   assert.equal(
     refusedText(world, 4, 'begin', 'reveiw'),
-    lines('stint: There is no such kind of session.', '  legal: map, review, run', '  perhaps: review'),
+    lines('stint: There is no such kind of session.', '  legal: map, orchestration, review, run', '  perhaps: review'),
   );
   assert.equal(
     refusedText(world, 4, 'show', '--at', '99'),
@@ -422,8 +425,8 @@ test('13 newer version: a store with a newer schema is read, and not written', {
     assert.equal(
       refusedText(world, 13, ...args),
       lines(
-        'stint: The store ROOT/project/.stint/stint.db was written by a newer stint (schema 99, this program knows 5); it can be read, not written.',
-        '  expected: a store of schema 5 or older',
+        'stint: The store ROOT/project/.stint/stint.db was written by a newer stint (schema 99, this program knows 6); it can be read, not written.',
+        '  expected: a store of schema 6 or older',
         '  try: use the newer stint',
       ),
     );
