@@ -76,6 +76,9 @@ const store = '.stint/stint.db';
 const overwrite = (world: TestWorld, from: number, length: number): void =>
   writeFileSync(world.path(store), readFileSync(world.path(store)).fill('garbage', from, from + length));
 
+/** The remark as its event holds it: the row of its session holds its text as well. */
+const remark = '{"text":"a remark"}';
+
 /** The first byte of the page of the file that holds a text. */
 const pageWith = (world: TestWorld, text: string): number => {
   const at = readFileSync(world.path(store)).indexOf(text);
@@ -112,7 +115,7 @@ const situations: readonly Situation[] = [
     name: '4 KiB inside the file, with the events, are overwritten',
     damage: (world) => {
       settle(world);
-      overwrite(world, pageWith(world, '"text":"a remark"'), 4096);
+      overwrite(world, pageWith(world, remark), 4096);
     },
     problem: /database disk image is malformed/,
     whole: [],
@@ -638,7 +641,7 @@ test('no copy is kept of a store that is damaged', (context) => {
   const world = twoReviews(context);
   settle(world);
   const bytes = readFileSync(world.path(store));
-  bytes.write('A', bytes.indexOf('a remark'));
+  bytes.write(remark.toUpperCase(), bytes.indexOf(remark));
   writeFileSync(world.path(store), bytes);
   const { status, json: answer } = world.run('finish', '--session', session, '--json');
   assert.equal(status, 0);
@@ -667,8 +670,7 @@ test('one session that is damaged hides no other: each is read, and the damaged 
   const world = twoReviews(context);
   settle(world);
   const bytes = readFileSync(world.path(store));
-  const at = bytes.indexOf('a remark');
-  bytes.write('A', at);
+  bytes.write(remark.toUpperCase(), bytes.indexOf(remark));
   writeFileSync(world.path(store), bytes);
   assert.equal(world.run('status', '--session', session).status, 0);
   assert.equal(world.run('list', '--all').status, 0);
