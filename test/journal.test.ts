@@ -1,7 +1,7 @@
 /** Entries of the journal and blockers, on the command line and in the library. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite, test } from 'node:test';
@@ -9,7 +9,7 @@ import { openStint } from '../src/index.ts';
 import { entryTypes } from '../src/kernel/journal.ts';
 import { caseFile } from './support/cases.ts';
 import { storeIn } from './support/environment.ts';
-import { completeRound, reviewIn, session } from './support/reviews.ts';
+import { completeRound, name, reviewIn, session } from './support/reviews.ts';
 import { claimStep, templateOf, work, writeTemplate } from './support/runs.ts';
 import { assertSound, dumpStore, eventsOf } from './support/stores.ts';
 import {
@@ -19,6 +19,7 @@ import {
   noon,
   refusedText,
   say,
+  sorted,
   withoutShared,
   type Printed,
   type TestWorld,
@@ -231,6 +232,10 @@ suite('entries', () => {
       ['command', 'x', '--run=true'],
     ])
       world.refusal(2, 'note', ...line);
+    assert.equal(
+      world.refusal(2, 'note', 'error').message,
+      'note: text is missing; stint note -- error is a remark of that word.',
+    );
     refusedRun(world, 2, ['command']);
     refusedRun(world, 2, ['command'], ' ');
     for (const flags of [['x'], ['command', '--exit-code', '0'], ['command', '--timeout', '0s']])
@@ -257,6 +262,69 @@ suite('entries', () => {
     );
   });
 
+  test('a text comes from a file or standard input as well, whole, however long it is', (context) => {
+    const world = reviewIn(context, 'context');
+    const long = `${'x'.repeat(1_000_000)}\nand "quotes", --flags, 👩‍👩‍👧‍👦\n`;
+    world.write('long.txt', long);
+    world.answer('note', '--text-file', 'long.txt');
+    world.answer('note', 'decision', '--text-file', 'long.txt', '--rationale', '-');
+    for (const way of ['-', '--stdin']) world.with({ input: long }).answer('note', 'error', way);
+    for (const text of ['-', '- a list']) assert.equal(world.run('note', '--', text).status, 0);
+    assert.deepEqual(
+      entriesIn(world).map(({ type, text }) => [type, text]),
+      [
+        ['remark', long],
+        ['decision', long],
+        ['error', long],
+        ['error', long],
+        ['remark', '-'],
+        ['remark', '- a list'],
+      ],
+    );
+    assert.ok(world.run('status', '--json').stdout.length < 5000, 'where it stands is told shortly all the same');
+    world.refusal(2, 'note', 'x', '--text-file', 'long.txt');
+    world.refusal(2, 'note', 'decision', '-', '--stdin');
+    world.refusal(4, 'note', '--text-file', 'gone.txt');
+    world.with({ input: ' \n' }).refusal(2, 'note', '-');
+    assertSound(world);
+  });
+
+  test('a request that comes again is answered as it was, whatever has become of the files', (context) => {
+    const world = reviewIn(context, 'context');
+    world.write('report.md', 'one');
+    const lines = [
+      ['note', 'artifact', 'report.md', '--request-id', 'a'],
+      ['block', 'x', '--request-id', 'b'],
+      ['unblock', '--request-id', 'c'],
+    ];
+    const answers = lines.map((line) => world.answer(...line));
+    const before = dumpStore(world);
+    world.write('report.md', '');
+    world.answer('finish', '--abort');
+    for (const [index, line] of lines.entries())
+      assert.deepEqual(world.answer(...line), { ...answers[index], replayed: true });
+    world.refusal(9, 'note', 'artifact', 'other.md', '--request-id', 'a');
+    assert.deepEqual(dumpStore(world)['event']?.length, (before['event']?.length ?? 0) + 1, 'the close');
+  });
+
+  test('a paused session is noted in, blocked and unblocked; one in the archive is noted in', (context) => {
+    const world = reviewIn(context, 'context');
+    const moves = (): void => {
+      world.answer('note', 'decision', 'x', '--session', session);
+      world.answer('note', 'x', '--session', session);
+    };
+    world.answer('pause');
+    moves();
+    assert.equal(world.answer('block', 'x').next_action.kind, 'resume');
+    assert.equal(world.answer('unblock').next_action.kind, 'resume');
+    world.answer('finish', '--abort');
+    world.answer('archive', '--session', session);
+    moves();
+    assert.equal(world.refusal(5, 'block', 'x', '--session', session).legal[0], `stint unarchive --session ${session}`);
+    assert.equal(world.answer('status', '--session', session).notes, 4);
+    assertSound(world);
+  });
+
   test('what is to be superseded must be there and hold, and is named where it does not', (context) => {
     const world = reviewIn(context, 'context');
     world.answer('note', 'decision', 'one');
@@ -271,6 +339,11 @@ suite('entries', () => {
     const again = world.refusal(5, 'note', 'decision', 'x', '--supersedes', '3');
     assert.equal(again.message, `Entry 3 of ${session} was superseded by entry 6.`);
     assert.deepEqual(again.candidates, ['5', '6']);
+    world.answer('begin', 'map', '--name', 'other');
+    world.refusal(4, 'note', 'decision', 'x', '--supersedes', '6', '--session', 'other');
+    world.refusal(4, 'note', 'decision', 'itself', '--supersedes', '3', '--session', 'other');
+    world.answer('note', 'decision', 'first', '--session', 'other');
+    world.refusal(2, 'note', 'decision', 'x', '--supersedes', '0', '--session', 'other');
   });
 
   test('a closed session is noted in, and nobody needs the lease of one that is held', (context) => {
@@ -301,6 +374,17 @@ suite('entries', () => {
     assert.equal((await ask('journal', { type: [] })).total, 0);
     const empty = await run('note', { type: 'command', run: [] });
     assert.ok(!empty.ok && empty.error.refusal.code === 'usage');
+    // What no command line can hold.
+    for (const input of [
+      { type: 'command', run: ['a\0b'] },
+      { type: 'file', path: 'a\0b', text: 'x' },
+      { type: 'artifact', text: 'a\0b' },
+    ]) {
+      const answer = await run('note', input);
+      assert.ok(!answer.ok && answer.error.refusal.code === 'invariant-unmet', JSON.stringify(input));
+    }
+    const unreadable = await run('note', { type: 'command', text: 'x', output_file: 'a\0b' });
+    assert.ok(!unreadable.ok && unreadable.error.refusal.code === 'invalid-input');
     await close();
   });
 
@@ -308,7 +392,7 @@ suite('entries', () => {
     const help = createWorld(context).run('help', 'note').stdout;
     assert.match(
       help,
-      /^usage: stint note \[remark\|decision\|assumption\|file\|command\|validation\|artifact\|error\] \[text\] \[flags\] \[--run -- WORD \.\.\.\]\n/,
+      /^usage: stint note \[remark\|decision\|assumption\|file\|command\|validation\|artifact\|error\] \[text\|--text-file F\|--stdin\] \[flags\] \[--run -- WORD \.\.\.\]\n/,
     );
     for (const flag of ['rationale TEXT', 'alternative TEXT ...', 'exit-code N', 'run -- WORD ...', 'supersedes N'])
       assert.ok(help.includes(`  --${flag} `), flag);
@@ -384,6 +468,24 @@ suite('files', () => {
     );
     assert.deepEqual(dumpStore(world), before);
     assert.equal(world.answer('note', 'error', 'it is gone', '--path', 'gone.log').file, null, 'an error may be that');
+    for (const type of ['file', 'error'])
+      assert.equal(
+        world.scrub(world.refusal(6, 'note', type, 'x', '--path', 'folder').message),
+        'The file ROOT/project/folder is a folder, not a file.',
+      );
+    assert.equal(world.answer('note', 'file', 'empty.log').file.size, 0);
+  });
+
+  test('a file of any size is hashed in little memory, and what becomes of it later changes no entry', (context) => {
+    const world = reviewIn(context, 'context');
+    const size = 200_000_000;
+    world.write('large.bin', '');
+    truncateSync(world.path('large.bin'), size);
+    const small = world.with({ env: { NODE_OPTIONS: '--max-old-space-size=64' } });
+    const { file } = small.answer('note', 'artifact', 'large.bin');
+    assert.deepEqual(file, { sha256: sha256(Buffer.alloc(size)), size });
+    world.write('large.bin', 'small');
+    assert.deepEqual(entriesIn(world)[0].file, file);
   });
 
   test('of an output its digest, its size and its end are kept, however long it is', (context) => {
@@ -465,6 +567,53 @@ suite('what stint runs itself', () => {
     shell(world, ['command', '--timeout', '1s'], '(sleep 2; touch late) & wait');
     await pause(1500);
     assert.equal(existsSync(world.path('late')), false);
+  });
+
+  test('the time that is set is over when the program ends, whatever it leaves behind', (context) => {
+    const world = reviewIn(context, 'context');
+    const answer = shell(world, ['command', '--timeout', '1s'], 'sleep 60 & sleep 0.5');
+    assert.deepEqual([answer.exit_code, answer.timed_out], [0, undefined]);
+  });
+
+  test('is noted when it has ended, at that time', async (context) => {
+    const world = reviewIn(context, 'context');
+    let minute = 0;
+    const now = (): string => new Date(Date.parse(noon) + (minute += 1) * 60_000).toISOString();
+    const opened = openStint({ cwd: world.project, actor: 'ana', now, ...storeIn(world.env) });
+    assert.ok(opened.ok);
+    const begun = await opened.value.run('note', { text: 'begun' });
+    const ended = await opened.value.run('note', { type: 'command', run: ['true'] });
+    await opened.value.close();
+    assert.ok(begun.ok && ended.ok);
+    const [before, after] = [begun, ended].map(({ value }) => Date.parse(String(value['at'])));
+    assert.ok(Number(after) > Number(before) + 60_000, 'not when it was begun');
+  });
+
+  test('meanwhile others go on: it is noted all the same, but not against what was expected', async (context) => {
+    const world = reviewIn(context, 'context');
+    world.answer('note', 'assumption', 'it works');
+    const begin = (mark: string, ...flags: readonly string[]) =>
+      world.start(...runLine([...flags], ['sh', '-c', `touch ${mark}.begun; until test -e go; do sleep 0.05; done`]));
+    const running = [
+      begin('plain', 'validation'),
+      begin('expecting', 'validation', '--expect-revision', '2'),
+      begin('late', 'command'),
+    ];
+    for (const mark of ['plain', 'expecting', 'late']) while (!existsSync(world.path(`${mark}.begun`))) await pause(20);
+    world.answer('advance', 'change-context');
+    world.answer('block', 'meanwhile');
+    world.answer('finish', '--abort');
+    world.answer('archive', '--session', session);
+    world.write('go', '');
+    const [plain, expecting, late] = await Promise.all(running.map(async ({ outcome }) => outcome));
+    assert.deepEqual([plain?.status, expecting?.status, late?.status], [0, 9, 0]);
+    assert.deepEqual(sorted(entriesIn(world, '--session', session).map(({ type }) => type)), [
+      'assumption',
+      'blocker',
+      'command',
+      'validation',
+    ]);
+    assertSound(world);
   });
 
   test('one that ends and leaves a program behind is not waited for', (context) => {
@@ -562,6 +711,32 @@ suite('what stint runs itself', () => {
   );
 });
 
+test('of keys that were cut by what is kept of an output, nothing is stored', (context) => {
+  const world = reviewIn(context, 'context');
+  const body = Array.from({ length: 40 }, (_, line) => sha256(`${line}`)).join('\n');
+  const key = `-----BEGIN PRIVATE KEY-----\n${body}\n-----END PRIVATE KEY-----\n`;
+  for (const shift of [0, 1000, 2000]) {
+    world.write('keys.pem', `${key.repeat(60)}${'x'.repeat(shift)}\n`);
+    for (const answer of [
+      world.answer('note', 'command', 'x', '--output-file', 'keys.pem'),
+      ran(world, ['command'], 'cat', 'keys.pem'),
+    ])
+      assert.ok(answer.redacted['private-key'] > 0);
+  }
+  const stored = JSON.stringify([dumpStore(world)['event'], world.answer('journal')]);
+  for (const line of body.split('\n')) assert.ok(!stored.includes(line), line);
+});
+
+test('no secret of a blocker is stored or answered', (context) => {
+  const world = reviewIn(context, 'context');
+  const token = `ghp_${'a1B2'.repeat(9)}`;
+  const raised = world.answer('block', `no access with ${token}`, '--needs', token);
+  assert.equal(raised.blocker.reason, 'no access with [REDACTED]');
+  assert.equal(world.answer('block', `no access with ${token}`, '--needs', token).blocker.id, raised.blocker.id);
+  const cleared = world.answer('unblock', '--how', `with ${token}`);
+  assert.ok(!JSON.stringify([dumpStore(world), raised, cleared, world.answer('journal')]).includes(token));
+});
+
 suite('blockers', () => {
   test('are shown until they are cleared, and keep a session from being finished', (context) => {
     const world = reviewIn(context, 'synthesis');
@@ -594,7 +769,7 @@ suite('blockers', () => {
     const refused = world.refusal(6, 'finish');
     assert.deepEqual(refused.faults, [line]);
     assert.equal(refused.hint, `stint unblock ${blocker.id} --session ${session}`);
-    assert.equal(world.answer('reconcile', '--dry-run').schema_version, 1);
+    assert.deepEqual(refused.legal, [refused.hint, `stint finish --abort --session ${session}`]);
 
     const cleared = world.answer('unblock', '--how', 'it was restarted');
     assert.deepEqual([cleared.blocker, cleared.blockers], [blocker, 0]);
@@ -667,9 +842,35 @@ suite('blockers', () => {
     const done = world.answer('complete', id, '--token', String(token));
     assert.deepEqual([done.position, done.next_action.kind], ['all 1 nodes done', 'unblock']);
     assert.equal(world.refusal(6, 'finish').code, 'invariant-unmet');
+    for (const line of [['resume'], ['next', '--claim']])
+      assert.equal(world.answer(...line).next_action.kind, 'unblock', line.join(' '));
     assert.equal(world.answer('unblock').next_action.kind, 'finish');
     assert.equal(world.answer('finish').outcome, 'completed');
     assertSound(world);
+  });
+
+  test('an orchestration whose work is all done is not finished while something blocks it', (context) => {
+    const world = createWorld(context);
+    world.answer('begin', 'orchestration', '--name', 'work', '--goal', 'Ship it');
+    world.answer('todo', 'add', 'Do it');
+    const { id } = world.answer('block', 'nobody has looked at it').blocker;
+    assert.equal(
+      world.answer('todo', 'done', '1').next_action.command,
+      `stint unblock ${id} --session orchestration:work`,
+    );
+    assert.equal(world.refusal(6, 'finish').hint, `stint unblock ${id} --session orchestration:work`);
+    assert.equal(world.answer('unblock', String(id)).next_action.kind, 'finish');
+    assert.equal(world.answer('finish').outcome, 'completed');
+    assertSound(world);
+  });
+
+  test('one that stands in the way of a close proves nothing of the work', (context) => {
+    const world = reviewIn(context, 'synthesis');
+    completeRound(world);
+    world.answer('block', 'x');
+    world.answer('finish', '--abort');
+    world.write(`.ocr/sessions/${name}/rounds/round-1/final.md`, 'done');
+    assert.deepEqual(world.answer('reconcile').unproved, [], 'its completion is on record');
   });
 });
 

@@ -49,7 +49,14 @@ export interface Order<Answer extends JsonObject> {
    * carried out in place of this one. It is done only where this one would not be refused, and in no dry run. Such an order
    * has no guards: it is planned, and its work done, once.
    */
-  readonly work?: () => Promise<Result<Order<Answer>, Refusal>>;
+  readonly work?: () => Promise<Result<Worked<Answer>, Refusal>>;
+}
+
+/** What comes of the work of an order. */
+export interface Worked<Answer extends JsonObject> {
+  readonly order: Order<Answer>;
+  /** When it was done: what is written then was not known earlier. */
+  readonly at: string;
 }
 
 /** How often an order is made anew because what was observed has changed in between; each time somebody else got on. */
@@ -70,7 +77,7 @@ export const dispatch = async <Answer extends JsonObject>(
   const takesOver = caller.takeOver ? (await import('./lease-rules.ts')).takeOver : undefined;
 
   /** One commit of an order; a rehearsal changes nothing. */
-  const carryOut = async (order: Order<Answer>, place: string, dryRun: boolean) => {
+  const carryOut = async (order: Order<Answer>, place: string, dryRun: boolean, now = caller.now) => {
     const { keys, guards = [], journalOnly = false, processes, steps, beside, answer } = order;
     const gate = fenceOf(world, order, place, takesOver);
     const outcome = await store.commit({
@@ -80,7 +87,7 @@ export const dispatch = async <Answer extends JsonObject>(
       processes,
       steps,
       beside,
-      origin: { now: caller.now, actor: caller.actor, place, cause: id },
+      origin: { now, actor: caller.actor, place, cause: id },
       request: { id, given: caller.requestId !== undefined, ...request },
       expectRevision: caller.expectRevision,
       dryRun,
@@ -107,7 +114,7 @@ export const dispatch = async <Answer extends JsonObject>(
     if (work !== undefined && !caller.dryRun && outcome.ok && outcome.value.kind === 'committed') {
       const worked = await work();
       if (!worked.ok) return worked;
-      outcome = await carryOut(worked.value, place.value, false);
+      outcome = await carryOut(worked.value.order, place.value, false, worked.value.at);
     }
     if (!outcome.ok) return outcome;
     switch (outcome.value.kind) {

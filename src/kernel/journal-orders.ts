@@ -9,7 +9,7 @@ import { findSuccessor } from './journal-query.ts';
 import { decideEntry, isHeld, refuseSuperseded, refuseUnknownEntry } from './journal-rules.ts';
 import type { Digested, SessionRow } from './ports.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import type { Clean, World } from './verb.ts';
+import type { Clean, NamedFile, World } from './verb.ts';
 
 /** What is said of an entry. */
 export interface Said {
@@ -55,14 +55,14 @@ export const orderEntry = async (
     work: async () => {
       const ended = await world.runProgram(run, said.timeout === undefined ? undefined : durationOf(said.timeout));
       if (!ended.ok) return ended;
-      const { exitCode, timedOut, output: printed } = ended.value;
+      const { exitCode, timedOut, endedAt, output: printed } = ended.value;
       const found = {
         exit_code: exitCode,
         output: await keptOf(printed, clean),
         was_run: true,
         ...(timedOut ? { timed_out: true } : {}),
       };
-      return ok(orderNoted(row, type, { ...known, ...found }, superseded.value));
+      return ok({ order: orderNoted(row, type, { ...known, ...found }, superseded.value), at: endedAt });
     },
   });
 };
@@ -121,16 +121,7 @@ const fileOf = async (
   const named = (await world.project()).named(path);
   const digested = named.read();
   const mustBeThere = fileNames[type] !== undefined;
-  const problem =
-    named.path === undefined
-      ? 'leads out of the checkout'
-      : !mustBeThere
-        ? undefined
-        : !digested.ok
-          ? digested.error.problem
-          : digested.value.size === 0
-            ? 'is empty'
-            : undefined;
+  const problem = problemOf(named, digested, mustBeThere);
   if (problem !== undefined)
     return err(
       refuse('invariant-unmet', `${fileNames[type] ?? 'The file'} ${named.full} ${problem}.`, {
@@ -143,6 +134,17 @@ const fileOf = async (
     path: await clean(named.path ?? ''),
     file: sha256 === undefined || size === undefined ? null : { sha256, size },
   });
+};
+
+/** Why a file is not taken; one that is not there only where it must be. */
+const problemOf = (
+  { path }: NamedFile,
+  digested: ReturnType<NamedFile['read']>,
+  mustBeThere: boolean,
+): string | undefined => {
+  if (path === undefined) return 'leads out of the checkout';
+  if (!digested.ok) return mustBeThere || !digested.error.isMissing ? digested.error.problem : undefined;
+  return mustBeThere && digested.value.size === 0 ? 'is empty' : undefined;
 };
 
 /** What a program has printed, from a file that lies anywhere. */
@@ -161,8 +163,8 @@ const outputOf = async (world: World, path: string, clean: Clean): Promise<Resul
 /** Most characters that are kept of how an output ended. */
 const mostOfTail = 2000;
 
-const keptOf = async ({ sha256, size, tail }: Digested, clean: Clean): Promise<JsonObject> => ({
-  sha256,
-  size,
-  tail: truncateStart(await clean(tail), mostOfTail),
-});
+const keptOf = async ({ sha256, size, tail, lead }: Digested, clean: Clean): Promise<JsonObject> => {
+  const clear = await clean(tail);
+  // A secret that begins before the lead has its end in it, and is not seen: however much of what follows was taken out.
+  return { sha256, size, tail: truncateStart(clear, Math.min(mostOfTail, clear.length - lead)) };
+};

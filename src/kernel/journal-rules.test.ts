@@ -85,6 +85,8 @@ suite('an entry that takes the place of another', () => {
     assert.ok(noted('decision', entry(4, 'decision'))(session).ok);
     const later = given(review, ...many, noted('decision', entry(20, 'decision')));
     assert.deepEqual(noted('decision', entry(20, 'decision'))(later).ok, false, 'but one within that is');
+    const meanwhile = given(review, ...many, noted('decision', entry(4, 'decision')));
+    assert.deepEqual(noted('decision', entry(4, 'decision'))(meanwhile).ok, false, 'and one whose successor is kept');
   });
 
   test('a closed session takes entries, one that is not there does not', () => {

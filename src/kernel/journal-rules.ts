@@ -48,10 +48,10 @@ const refuseSupersede = (common: Common, type: EntryType, superseded: Entry): Re
       common,
       type,
     );
-  if (isHeld(journal, superseded) !== false) return undefined;
   const successor = Object.values(journal?.recent ?? {})
     .flat()
     .find(({ supersedes }) => supersedes === superseded.id);
+  if (successor === undefined && isHeld(journal, superseded) !== false) return undefined;
   return refuseSuperseded(common, superseded.id, successor?.id, type);
 };
 

@@ -31,7 +31,7 @@ export interface Entry {
   readonly alternatives?: readonly string[];
   /** The file that it is about, as it was named. */
   readonly path?: string;
-  /** What that file was when it was noted; `null`: there was none, or it could not be read. */
+  /** What that file was when it was noted; `null`: there was none. */
   readonly file?: { readonly sha256: string; readonly size: number } | null;
   readonly exitCode?: number;
   /** SHA-256 of the output that came with it, and how it ended. */

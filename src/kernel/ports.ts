@@ -397,8 +397,10 @@ export interface Unread {
 export interface Digested {
   readonly sha256: string;
   readonly size: number;
-  /** The end of them as text, from the beginning of a line where that is near: more than anybody keeps of it. */
+  /** The end of them as text, from the beginning of a line where that is near. */
   readonly tail: string;
+  /** How many of its first characters are there only so that a secret which begins among them is seen whole: none is kept. */
+  readonly lead: number;
 }
 
 /** What became of a program that was run to its end. */
@@ -406,6 +408,7 @@ export interface ProgramEnd {
   /** Where a signal ended it: 128 and the number of that; where it took too long: 124. */
   readonly exitCode: number;
   readonly timedOut: boolean;
+  readonly endedAt: string;
   /** What it wrote on both of its streams, in the order in which it came. */
   readonly output: Digested;
 }

@@ -435,7 +435,7 @@ const remarked = (
     : {
         work: async () => {
           const worked = await work();
-          return worked.ok ? ok(remarked(worked.value, notes, found)) : worked;
+          return worked.ok ? ok({ ...worked.value, order: remarked(worked.value.order, notes, found) }) : worked;
         },
       }),
   answer: (after, before) => ({

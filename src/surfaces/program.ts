@@ -20,7 +20,7 @@ const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * started. Its standard input is empty. What it leaves behind it when it ends by itself runs on, and is not waited for.
  */
 export const runProgram = async (
-  cwd: string,
+  { cwd, now }: { readonly cwd: string; readonly now: () => string },
   [name = '', ...args]: readonly string[],
   timeout: number | undefined,
 ): Promise<Result<ProgramEnd, Refusal>> =>
@@ -45,18 +45,21 @@ export const runProgram = async (
         after(patience.stop, () => signalGroup(child, 'SIGKILL'));
       });
     }
+    const stopTimers = (): void => timers.splice(0).forEach((timer) => clearTimeout(timer));
     const settle = (result: Result<ProgramEnd, Refusal>): void => {
-      for (const timer of timers) clearTimeout(timer);
+      stopTimers();
       leave();
       resolve(result);
     };
 
     child.once('error', (error) => settle(err(refuseStart(name, error))));
     child.once('exit', (code, signal) => {
+      stopTimers();
+      const endedAt = now();
       // Who took too long takes along what it has started.
       if (timedOut) signalGroup(child, 'SIGKILL');
       const exitCode = timedOut ? tookTooLong : (code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
-      const end = (): void => settle(ok({ exitCode, timedOut, output: digest.end() }));
+      const end = (): void => settle(ok({ exitCode, timedOut, endedAt, output: digest.end() }));
       child.once('close', end);
       after(patience.output, () => {
         child.removeListener('close', end);

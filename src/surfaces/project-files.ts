@@ -109,12 +109,15 @@ const readWhole = (path: string, limit: number): Result<string, Unread> =>
   });
 
 const digestOf = (path: string): Result<Digested, Unread> =>
-  withFile(path, (file) => {
+  withFile(path, (file, size) => {
     const digest = createDigest();
     const piece = Buffer.allocUnsafe(64 * 1024);
-    for (let length = 1; length > 0;) {
-      length = readSync(file, piece, 0, piece.length, null);
+    // One that grows meanwhile is what it was at first: it may grow faster than it is read.
+    for (let left = size; left > 0;) {
+      const length = readSync(file, piece, 0, Math.min(piece.length, left), null);
+      if (length === 0) return unread('has become shorter while it was read');
       digest.take(piece.subarray(0, length));
+      left -= length;
     }
     return ok(digest.end());
   });

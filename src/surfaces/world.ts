@@ -193,7 +193,8 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
     },
     project: async () => projectFiles(root, cwd),
     outside: async (question) => (await import('./outside.ts')).lookOutside(location.env ?? {}, question),
-    runProgram: async (command, timeout) => (await import('./program.ts')).runProgram(cwd, command, timeout),
+    runProgram: async (command, timeout) =>
+      (await import('./program.ts')).runProgram({ cwd, now: location.now }, command, timeout),
     folder: storeFolder,
     server,
     isOnServer: server !== undefined,

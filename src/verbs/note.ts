@@ -42,6 +42,8 @@ file, artifact: a file, by its --path or, without one, by the text. Paths are ta
 
 command, validation, error: with --exit-code, and --output-file for what was printed, of which SHA-256, size and the end are kept. A validation is what somebody says of it, and --path names the evidence, which must be there.
 
+A text that is too long for a command line comes from --text-file or standard input; one that begins with a dash, or is the word of a type, stands behind --.
+
 command, validation with --run: everything behind -- is run where the caller is, with nothing on its standard input, and was_run says so. It is noted whatever comes of it: stint exits 0, and exit_code says how the program ended (128 and the number of the signal that killed it; 124 where --timeout stopped it with everything it had started). Its output is not shown but for its end. It is run only where the entry will be taken, and in no dry run; what cannot be started is refused (4, 6).`,
   everyday: true,
   examples: [
@@ -67,6 +69,7 @@ command, validation with --run: everything behind -- is run where the caller is,
     session: sessionField,
   }),
   forms: { field: 'type', words: entryTypes },
+  textFrom: { field: 'text', file: 'text-file' },
   behind: 'run',
   raw: ['path', 'output_file', 'run'],
   positionals: ['text'],
@@ -81,7 +84,10 @@ command, validation with --run: everything behind -- is run where the caller is,
     if (run !== undefined && (run[0] ?? '').trim() === '') return '--run needs a program';
     if (timeout !== undefined && run === undefined) return '--timeout goes with --run';
     const isSaid = run !== undefined || (path !== undefined && namesFile(type));
-    return text === undefined && !isSaid ? 'text is missing' : undefined;
+    if (text !== undefined || isSaid) return undefined;
+    return input.type === undefined
+      ? 'text is missing'
+      : `text is missing; stint note -- ${type} is a remark of that word`;
   },
   does: {
     writes: async (world, { session, type = 'remark', ...said }, _payload, clean) => {

@@ -57,7 +57,9 @@ unproved lists the closed sessions whose last files are there without a completi
         if (read === undefined || read.view.missing.length === 0 || read.unreadable !== undefined) continue;
         // Of the whole work, not of what was reached: a session that only files tell of never left its first phase.
         const session = await store.load(row.key);
-        const last = session?.folded
+        // What blocked it is no part of the work.
+        if (session === undefined || session.folded.view(session.common).missing.length === 0) continue;
+        const last = session.folded
           .progress(session.common)
           .steps.flatMap(({ evidence }) => evidence)
           .at(-1);

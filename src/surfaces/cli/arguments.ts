@@ -247,11 +247,14 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
   const lists: Record<string, string[]> = {};
   const words: string[] = [];
   const { pairs, textFrom } = verb;
+  const takesStdin = verb.payload !== undefined || textFrom !== undefined;
   for (const token of tokens) {
     if (token.flag === undefined) {
       // A flag comes before what stands behind `--`.
       const behind = token.isBehind ? lists[verb.behind ?? ''] : undefined;
       if (behind !== undefined) behind.push(token.word);
+      else if (token.word === '-' && !token.isBehind && takesStdin && given['stdin'] === undefined)
+        given['stdin'] = true;
       else if (pairs !== undefined && pairShape.test(token.word)) (lists[pairs.field] ??= []).push(token.word);
       else words.push(token.word);
       continue;
@@ -306,11 +309,6 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
     );
   }
 
-  const dash = verb.payload === undefined && textFrom === undefined ? -1 : words.indexOf('-');
-  if (dash >= 0) {
-    words.splice(dash, 1);
-    given['stdin'] = true;
-  }
   for (const [index, word] of words.entries()) {
     const key = verb.positionals[index];
     const field = key === undefined ? undefined : optionOf(key);

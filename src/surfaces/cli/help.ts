@@ -69,15 +69,16 @@ export const aliasText = ({ name, flags = {} }: Alias): string => {
 /** `stint begin <kind> [flags]`. */
 export const usageOf = (verb: Verb): string => {
   const fields = new Map(fieldsOf(verb).map((field) => [field.key, field]));
-  const words = verb.positionals
-    .filter((key) => key !== verb.textFrom?.field)
+  const { positionals, textFrom, pairs, forms, behind } = verb;
+  const words = positionals
+    .filter((key) => key !== textFrom?.field)
     .map((key) => {
       const field = fields.get(key);
       return field?.required === true ? `<${field.name}>` : `[${field?.name ?? key}]`;
     });
-  const { textFrom, pairs, forms, behind } = verb;
   const text = fields.get(textFrom?.field ?? '');
-  const ways = `--${text?.name ?? ''} TEXT|--${textFrom?.file ?? ''} F|--stdin`;
+  const isWord = positionals.includes(text?.key ?? '');
+  const ways = `${isWord ? text?.name : `--${text?.name ?? ''} TEXT`}|--${textFrom?.file ?? ''} F|--stdin`;
   return [
     'stint',
     verb.name,
