@@ -28,6 +28,7 @@ const usual = [
   'kinds/map',
   'kinds/sheet',
   'import-runs',
+  'journal',
 ];
 
 const given = process.argv.slice(2);

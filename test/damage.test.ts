@@ -54,7 +54,9 @@ const keys = [session, 'review:second'];
 
 const readings: readonly (readonly string[])[] = [
   ['list', '--all'],
-  ...keys.flatMap((key) => ['status', 'show', 'log', 'timeline', 'progress'].map((verb) => [verb, '--session', key])),
+  ...keys.flatMap((key) =>
+    ['status', 'show', 'log', 'timeline', 'progress', 'journal'].map((verb) => [verb, '--session', key]),
+  ),
   ['process', 'list', '--session', session],
 ];
 

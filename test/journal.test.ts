@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFi
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite, test } from 'node:test';
-import { openStint } from '../src/index.ts';
+import { openStint } from '../src/postgres.ts';
 import { entryTypes } from '../src/kernel/journal.ts';
 import { caseFile } from './support/cases.ts';
 import { storeIn } from './support/environment.ts';
@@ -14,6 +14,7 @@ import { claimStep, templateOf, work, writeTemplate } from './support/runs.ts';
 import { assertSound, dumpStore, eventsOf } from './support/stores.ts';
 import {
   assertAnswer,
+  command,
   createWorld,
   listOf,
   noon,
@@ -175,7 +176,7 @@ suite('entries', () => {
 
   test('a long journal is read in pages, with what became of its entries', async (context) => {
     const world = reviewIn(context, 'context');
-    const opened = openStint({ cwd: world.project, actor: 'ana', now: () => noon });
+    const opened = await openStint({ cwd: world.project, actor: 'ana', now: () => noon, ...storeIn(world.env) });
     assert.ok(opened.ok);
     const count = 2100;
     for (let index = 0; index < count; index += 1) {
@@ -359,7 +360,7 @@ suite('entries', () => {
 
   test('the library has the same, with the fields that help lists', async (context) => {
     const world = reviewIn(context, 'context');
-    const opened = openStint({ cwd: world.project, actor: 'ana', ...storeIn(world.env) });
+    const opened = await openStint({ cwd: world.project, actor: 'ana', ...storeIn(world.env) });
     assert.ok(opened.ok);
     const { run, close } = opened.value;
     const ask = async (verb: string, input = {}): Promise<Printed> => {
@@ -440,6 +441,17 @@ suite('files', () => {
     for (const path of [join(link, 'a/report.md'), world.path('a/report.md'), 'report.md'])
       assert.equal(world.with({ cwd: join(link, 'a') }).answer('note', 'artifact', path).path, 'a/report.md', path);
     assert.equal(world.with({ cwd: join(link, 'a') }).answer('note', 'file', join(link, 'a/new.md')).path, 'a/new.md');
+  });
+
+  test('a file of another checkout than that of the session is kept with its whole path', (context) => {
+    const world = reviewIn(context, 'context');
+    world.git('commit', '-q', '--allow-empty', '-m', 'begun');
+    world.git('worktree', 'add', '-q', '../second');
+    const second = world.with({ cwd: join(world.root, 'second') });
+    const path = join(world.root, 'second/report.md');
+    writeFileSync(path, 'fine');
+    for (const type of ['artifact', 'file'])
+      assert.equal(second.answer('note', type, 'report.md', '--session', session).path, path);
   });
 
   test('H04: evidence that is not there, or empty, is refused, and nothing is noted', { skip }, (context) => {
@@ -549,6 +561,17 @@ suite('what stint runs itself', () => {
     );
   });
 
+  test('no shell looks at it, and it may run stint itself', (context) => {
+    const world = reviewIn(context, 'context');
+    const { output } = ran(world, ['command'], 'printf', '%s|', '$HOME', '*', 'a b', ';', '');
+    assert.equal(output.tail, '$HOME|*|a b|;||');
+    ran(world, ['command', 'nested'], process.execPath, command, 'note', 'from inside');
+    assert.deepEqual(
+      entriesIn(world).map(({ text }) => text),
+      [`printf '%s|' '$HOME' '*' 'a b' ';' ''`, 'from inside', 'nested'],
+    );
+  });
+
   test('H07: what a signal has ended has 128 and its number', { skip }, (context) => {
     const world = reviewIn(context, 'context');
     assert.equal(shell(world, ['validation'], 'kill -9 $$').exit_code, 137);
@@ -577,16 +600,13 @@ suite('what stint runs itself', () => {
 
   test('is noted when it has ended, at that time', async (context) => {
     const world = reviewIn(context, 'context');
-    let minute = 0;
-    const now = (): string => new Date(Date.parse(noon) + (minute += 1) * 60_000).toISOString();
-    const opened = openStint({ cwd: world.project, actor: 'ana', now, ...storeIn(world.env) });
+    const soon = '2026-03-17T12:30:00.000Z';
+    const now = (): string => (existsSync(world.path('done')) ? soon : noon);
+    const opened = await openStint({ cwd: world.project, actor: 'ana', now, ...storeIn(world.env) });
     assert.ok(opened.ok);
-    const begun = await opened.value.run('note', { text: 'begun' });
-    const ended = await opened.value.run('note', { type: 'command', run: ['true'] });
+    const answer = await opened.value.run('note', { type: 'command', run: ['touch', 'done'] });
     await opened.value.close();
-    assert.ok(begun.ok && ended.ok);
-    const [before, after] = [begun, ended].map(({ value }) => Date.parse(String(value['at'])));
-    assert.ok(Number(after) > Number(before) + 60_000, 'not when it was begun');
+    assert.equal(answer.ok && answer.value['at'], soon);
   });
 
   test('meanwhile others go on: it is noted all the same, but not against what was expected', async (context) => {

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(async () => server.remove());
 
-/** A store with everything in it: two sessions, a process, a lease that was renewed, a request, a mirror, secrets of its own. */
+/** A store with everything in it: two sessions, a process, a lease that was renewed, a request, a journal, a mirror, secrets of its own. */
 const everything = (context: TestContext): TestWorld => {
   const world = reviewIn(context, 'synthesis');
   world.with({ input: json(approval) }).answer('complete-round', '-');
@@ -24,6 +24,8 @@ const everything = (context: TestContext): TestWorld => {
   claim(world, '--session', 'mapped', '--ttl', '1h');
   world.with({ now: '2026-03-17T12:10:00.000Z' }).answer('lease', 'renew', '--session', 'mapped');
   world.answer('note', 'once', '--session', 'mapped', '--request-id', 'r1');
+  world.answer('note', 'decision', 'kept', '--rationale', 'r', '--session', 'mapped');
+  world.answer('block', 'x', '--needs', 'y', '--session', 'mapped');
   return world;
 };
 
@@ -121,7 +123,7 @@ test(
     const earlier = dumpStore(world, world.root)['event'];
     const outcome = world.run('store', 'copy', '.stint', '../stint.db');
     assert.equal(outcome.status, 9);
-    assert.match(outcome.stderr, /^stint: map:mapped has gone on in another way there: event 7 is another one\.\n/);
+    assert.match(outcome.stderr, /^stint: map:mapped has gone on in another way there: event 9 is another one\.\n/);
     assert.match(outcome.stdout, /^map:mapped +refused .*\nreview:2026-03-17-main +gone on with/);
     const now = listOf(dumpStore(world, world.root)['event']);
     assert.deepEqual(

@@ -7,6 +7,7 @@ import { durationOf } from './fields.ts';
 import { entryOf, namesFile, type Entry, type EntryType } from './journal.ts';
 import { findSuccessor } from './journal-query.ts';
 import { decideEntry, isHeld, refuseSuperseded, refuseUnknownEntry } from './journal-rules.ts';
+import { pathAtHome } from './missing-files.ts';
 import type { Digested, SessionRow } from './ports.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Clean, NamedFile, World } from './verb.ts';
@@ -35,7 +36,7 @@ export const orderEntry = async (
   const { type, run, supersedes } = said;
   const superseded = supersedes === undefined ? ok(undefined) : await findEntry(world, row, supersedes, type);
   if (!superseded.ok) return superseded;
-  const file = await fileOf(world, said, clean);
+  const file = await fileOf(world, row, said, clean);
   if (!file.ok) return file;
   const output = said.output_file === undefined ? ok({}) : await outputOf(world, said.output_file, clean);
   if (!output.ok) return output;
@@ -113,6 +114,7 @@ const fileNames: Partial<Record<EntryType, string>> = { artifact: 'The artifact'
 /** The file that an entry is about, as it is now. */
 const fileOf = async (
   world: World,
+  row: SessionRow,
   { type, path: given, text }: Said,
   clean: Clean,
 ): Promise<Result<JsonObject, Refusal>> => {
@@ -131,7 +133,7 @@ const fileOf = async (
     );
   const { sha256, size } = digested.ok ? digested.value : {};
   return ok({
-    path: await clean(named.path ?? ''),
+    path: await clean(pathAtHome(world.places, row, named.path ?? '')),
     file: sha256 === undefined || size === undefined ? null : { sha256, size },
   });
 };

@@ -1,4 +1,4 @@
-import type { Files } from './ports.ts';
+import type { Files, Places, SessionRow } from './ports.ts';
 
 /** Files of a checkout that are said to be there and are not, or are empty; each as a line. */
 export const missingFiles = (paths: readonly string[], files: Files, root: string): readonly string[] =>
@@ -9,3 +9,10 @@ export const missingFiles = (paths: readonly string[], files: Files, root: strin
     if (found === undefined) return [`${shown} is not there, or leads out of the checkout`];
     return found.size === 0 ? [`${shown} is empty`] : [];
   });
+
+/** A path of the caller's checkout, as the session's own finds it. */
+export const pathAtHome = (places: Places, row: SessionRow, path: string): string => {
+  const { root, isElsewhere } = places.homeOf(row);
+  const isHere = isElsewhere === true || root === places.here.root || path.startsWith('/');
+  return isHere ? path : `${places.here.root}/${path}`;
+};

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { standingText } from '../kernel/answer.ts';
-import { missingFiles } from '../kernel/missing-files.ts';
+import { missingFiles, pathAtHome } from '../kernel/missing-files.ts';
 import { optionalCount, optionalName, optionalText, optionalTexts, sessionField } from '../kernel/fields.ts';
-import type { SessionRow } from '../kernel/ports.ts';
 import { refuse } from '../kernel/refusal.ts';
 import { findTask, orderEndStep, resolveSaid, type StepResult } from '../kernel/step-orders.ts';
 import { defineVerb, type World } from '../kernel/verb.ts';
@@ -62,7 +61,7 @@ What follows of itself follows at once: in a run a checkpoint is saved, a failur
       const meant = await stepOf(world, { step, attempt, task, session });
       if (!meant.ok) return meant;
       const { row, ...which } = meant.value;
-      const kept = (path: string): string => pathAtHome(world, row, path);
+      const kept = (path: string): string => pathAtHome(world.places, row, path);
       const result = withoutUndefined({
         ...texts,
         ...(said.output_path === undefined ? {} : { output_path: kept(said.output_path) }),
@@ -75,13 +74,6 @@ What follows of itself follows at once: in a run a checkpoint is saved, a failur
   },
   text: standingText,
 });
-
-/** A path of the caller's checkout, as the session's own finds it. */
-const pathAtHome = ({ places }: World, row: SessionRow, path: string): string => {
-  const { root, isElsewhere } = places.homeOf(row);
-  const isHere = isElsewhere === true || root === places.here.root || path.startsWith('/');
-  return isHere ? path : `${places.here.root}/${path}`;
-};
 
 /** The step that is meant: by its id, or by the background task that works on it. */
 const stepOf = async (
