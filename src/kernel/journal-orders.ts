@@ -38,60 +38,45 @@ export const orderEntry = async (
   if (!superseded.ok) return superseded;
   const file = await fileOf(world, row, said, clean);
   if (!file.ok) return file;
-  const output = said.output_file === undefined ? ok({}) : await outputOf(world, said.output_file, clean);
-  if (!output.ok) return output;
-  const known = withoutUndefined({
+  const printed = said.output_file === undefined ? ok({}) : await outputOf(world, said.output_file, clean);
+  if (!printed.ok) return printed;
+  const words = withoutUndefined({
     text: said.text ?? (await clean(run === undefined ? (said.path ?? '') : run.map(shellWord).join(' '))),
     rationale: said.rationale,
     alternatives: said.alternative === undefined ? undefined : [...said.alternative],
-    exit_code: said.exit_code,
-    supersedes,
-    ...file.value,
-    ...output.value,
   });
-  const order = orderNoted(row, type, known, superseded.value);
+  const found = withoutUndefined({ exit_code: said.exit_code, supersedes, ...file.value, ...printed.value });
+  /** It is answered with what was found out about it, not with its words. */
+  const noted = (more: JsonObject): Order<JsonObject> => ({
+    journalOnly: true,
+    ...orderOne(
+      row.key,
+      (session) => decideEntry(session, type, { ...words, ...found, ...more }, superseded.value),
+      ({ common: { key, name, seq, updatedAt: at } }) => ({
+        session: key,
+        session_id: name,
+        seq,
+        at,
+        type,
+        ...found,
+        ...more,
+      }),
+    ),
+  });
+  const order = noted({});
   if (run === undefined) return ok(order);
   return ok({
     ...order,
     work: async () => {
       const ended = await world.runProgram(run, said.timeout === undefined ? undefined : durationOf(said.timeout));
       if (!ended.ok) return ended;
-      const { exitCode, timedOut, endedAt, output: printed } = ended.value;
-      const found = {
-        exit_code: exitCode,
-        output: await keptOf(printed, clean),
-        was_run: true,
-        ...(timedOut ? { timed_out: true } : {}),
-      };
-      return ok({ order: orderNoted(row, type, { ...known, ...found }, superseded.value), at: endedAt });
+      const { exitCode, timedOut, endedAt } = ended.value;
+      const output = await keptOf(ended.value.output, clean);
+      const how = { exit_code: exitCode, output, was_run: true, ...(timedOut ? { timed_out: true } : {}) };
+      return ok({ order: noted(how), at: endedAt });
     },
   });
 };
-
-/** It is answered with what was found out about it, not with what was said. */
-const orderNoted = (
-  { key }: SessionRow,
-  type: EntryType,
-  data: JsonObject,
-  superseded: Entry | undefined,
-): Order<JsonObject> => ({
-  journalOnly: true,
-  ...orderOne(
-    key,
-    (session) => decideEntry(session, type, data, superseded),
-    ({ common }) => {
-      const { text: _, rationale: __, alternatives: ___, ...found } = data;
-      return {
-        session: common.key,
-        session_id: common.name,
-        seq: common.seq,
-        at: common.updatedAt,
-        type,
-        ...found,
-      };
-    },
-  ),
-});
 
 /** The entry that is to be superseded: it is there, and nothing has taken its place. An event never changes. */
 const findEntry = async (
