@@ -178,26 +178,26 @@ suite('entries', () => {
     const world = reviewIn(context, 'context');
     const opened = await openStint({ cwd: world.project, actor: 'ana', now: () => noon, ...storeIn(world.env) });
     assert.ok(opened.ok);
-    const count = 2100;
+    const count = 1100;
     for (let index = 0; index < count; index += 1) {
       const answer = await opened.value.run('note', {
         type: 'decision',
         text: `${index}`,
-        ...(index === 1500 ? { supersedes: 3 } : {}),
+        ...(index === 1050 ? { supersedes: 3 } : {}),
       });
       assert.ok(answer.ok);
     }
     const late = await opened.value.run('note', { type: 'decision', text: 'late', supersedes: 3 });
     assert.ok(!late.ok, 'one that was superseded long ago is known to be');
-    assert.match(late.error.refusal.message, /superseded by entry 1503\.$/);
+    assert.match(late.error.refusal.message, /superseded by entry 1053\.$/);
     await opened.value.close();
     const entries = entriesIn(world);
     assert.deepEqual(
       entries.map(({ text }) => text),
       Array.from({ length: count }, (_, index) => `${index}`),
     );
-    assert.equal(entries[0].superseded_by, 1503);
-    assert.equal(entriesIn(world, '--limit', '1500').length, 1500);
+    assert.equal(entries[0].superseded_by, 1053);
+    assert.equal(entriesIn(world, '--limit', '1050').length, 1050);
   });
 
   test('a flag that says nothing about a type is refused with those that do', (context) => {
