@@ -1,10 +1,13 @@
 import type { AgentDocument } from '../../formats/orchestrator/document.ts';
 import type { Common } from '../../kernel/common.ts';
+import { mostCharacters } from '../../kernel/journal.ts';
 import { refuseClosed } from '../../kernel/lifecycle.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { emptyPool, type Pool } from '../../kernel/steps.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
 import { put } from '../../lib/persistent-map.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
+import { truncate } from '../../lib/text.ts';
 import type { OrchestrationCommand, OrchestrationEvent } from './events.ts';
 import { emptyOrchestration, newAgent, type Agent, type Circumstance, type OrchestrationState } from './state.ts';
 
@@ -33,7 +36,12 @@ export const decideImport = (
  */
 export const imported = (
   before: OrchestrationState,
-  { digest, document, unknown }: Extract<OrchestrationEvent, { readonly type: 'OrchestrationImported' }>,
+  {
+    digest,
+    is_over: isOver,
+    document,
+    unknown,
+  }: Extract<OrchestrationEvent, { readonly type: 'OrchestrationImported' }>,
   { seq }: Circumstance,
 ): OrchestrationState => {
   const { project, context_usage: usage } = document;
@@ -61,9 +69,33 @@ export const imported = (
         : { tokens: usage.estimated_tokens ?? 0, percentage: usage.percentage ?? 0 },
     compression: usage.last_compression === null ? null : { at: usage.last_compression, summary: '' },
     hasBegun: document.status !== 'created',
-    origin: { digest, seq, sessionId: document.session_id, created: document.created, unknown },
+    origin: {
+      digest,
+      seq,
+      sessionId: document.session_id,
+      created: document.created,
+      wasOpen: !isOver,
+      unknown,
+      unknownByText: Object.fromEntries([
+        ...textsOf(
+          document.decisions_made.map(({ decision }) => decision),
+          unknown.decisions_made,
+        ),
+        ...textsOf(
+          document.errors.map(({ message }) => message),
+          unknown.errors,
+        ),
+      ]),
+    },
   };
 };
+
+/** What is not of the format beside texts, which the journal keeps no longer than this. */
+const textsOf = (
+  texts: readonly string[],
+  unknown: Readonly<Record<string, JsonObject>>,
+): readonly (readonly [string, JsonObject])[] =>
+  Object.entries(unknown).map(([at, keys]) => [truncate(texts[Number(at)] ?? '', mostCharacters), keys]);
 
 const agentFrom = (found: AgentDocument): Agent => {
   const { status } = found;
