@@ -215,5 +215,5 @@ const errorsOf = ({ failures }: OrchestrationState, { journal }: Common): readon
     class: null,
     at,
   }));
-  return [...ofAgents, ...noted].toSorted((a, b) => a.seq - b.seq);
+  return [...ofAgents, ...noted].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at) || a.seq - b.seq);
 };

@@ -265,7 +265,8 @@ export const findSessions = async (
   const list = (folder: string): readonly string[] => files.list(`${base}/${folder}`);
   const plan: readonly SessionFile[] = isFolder
     ? planSessionFiles(base, {
-        own: list('.claude'),
+        // What lies there is told of, also where it is no file.
+        own: files.exists(`${base}/.claude/${currentName}`) ? [currentName] : [],
         history: list(`.claude/${historyName}`),
         cache: list('.craft/cache'),
       })
