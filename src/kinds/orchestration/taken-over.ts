@@ -9,6 +9,7 @@ import { put } from '../../lib/persistent-map.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { truncate } from '../../lib/text.ts';
 import type { OrchestrationCommand, OrchestrationEvent } from './events.ts';
+import { takeOwnKeys } from './own-keys.ts';
 import { emptyOrchestration, newAgent, type Agent, type Circumstance, type OrchestrationState } from './state.ts';
 
 /** Orchestrations that another program has left. */
@@ -40,17 +41,18 @@ export const imported = (
     digest,
     is_over: isOver,
     document,
-    unknown,
+    unknown: found,
   }: Extract<OrchestrationEvent, { readonly type: 'OrchestrationImported' }>,
   { seq }: Circumstance,
 ): OrchestrationState => {
   const { project, context_usage: usage } = document;
-  const agents = document.agents.map(agentFrom);
+  const { unknown, ...own } = takeOwnKeys(found);
+  const agents = document.agents.map((agent) => ({ ...agentFrom(agent), ...own.agents[agent.id] }));
   const doubtful = document.agents.filter(({ status }) => status === 'in_progress').map(({ id }) => id);
   const ended = (one: Agent['ended']): number => agents.filter((agent) => agent.ended === one).length;
   return {
     ...emptyOrchestration,
-    focus: before.focus,
+    focus: own.focus ?? before.focus,
     mode: document.mode,
     project: { name: project.name ?? '', path: project.path ?? '' },
     agents: agents.reduce((map, agent) => put(map, agent.id, agent), emptyOrchestration.agents),
@@ -60,8 +62,10 @@ export const imported = (
     todos: document.pending_tasks.map((text, at) => ({ id: at + 1, text })),
     lastTodo: document.pending_tasks.length,
     completed: document.completed_work,
-    failures: document.errors.flatMap(({ agent, message, at = document.updated }) =>
-      agent === undefined ? [] : [{ seq, agent, attempt: 1, error: message, class: null, at }],
+    failures: document.errors.flatMap(({ agent, message, at = document.updated }, place) =>
+      agent === undefined
+        ? []
+        : [{ seq, agent, attempt: 1, error: message, class: own.errorClasses[`${place}`] ?? null, at }],
     ),
     usage:
       usage.estimated_tokens === null && usage.percentage === null
