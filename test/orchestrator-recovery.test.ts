@@ -252,6 +252,17 @@ test('the last good copy is a way where there is one', (context) => {
   assert.equal(world.answer('status').goal, 'Serve tea');
 });
 
+test('where the last good copy was taken over already and is over, going on with it is the way', (context) => {
+  const world = strangeIn(context);
+  world.write(`${history}/2026-03-01-tea123.json`, left());
+  world.answer('import', 'orchestrator', '--last-good');
+  const [, way] = world.refusal(14, 'status').ways;
+  assert.equal(way.command, 'stint history resume 2026-03-01-tea123');
+  assert.equal(world.run('history', 'resume', '2026-03-01-tea123').status, 0);
+  assert.equal(world.answer('status').goal, 'Serve tea');
+  assert.deepEqual(keptIn(world), [base64(torn)]);
+});
+
 test('a file that was taken over is in the way of nobody, one that changed since is, and so is one of a session that went on', (context) => {
   const world = createWorld(context);
   const over = { status: 'aborted' };

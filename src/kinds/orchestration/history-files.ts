@@ -24,7 +24,8 @@ export const filesBeside = async (world: World, names: readonly string[]): Promi
       const path = `${historyFolder}/${name}`;
       return { path, found: read({ path: `${root}/${path}`, isListed: true }).found };
     }),
-  ).filter(({ id }) => !isKnown(id));
+    // What of a session that is known cannot be read may tell more of it than is known.
+  ).filter(({ id, created }) => created === null || !isKnown(id));
   return {
     files: found.map(({ path, id, goal, status, created, updated, problem }) => ({
       path,

@@ -16,7 +16,7 @@ export const look = async (world: World, digest: string | undefined): Promise<Le
   const file = read({ path: `${root}/${currentFile}`, isListed: true });
   const { found } = file;
   const good = lastGoodOf(file, read);
-  const others = [...(good === undefined ? [] : [lastGood(good)]), earlier];
+  const others = [...(good === undefined ? [] : await waysTo(world, good)), earlier];
   switch (found.what) {
     case 'session': {
       const { session } = found;
@@ -71,10 +71,17 @@ const importing = (text: string, ...words: readonly string[]): Way => ({
   words: ['import', 'orchestrator', ...words],
 });
 
-const lastGood = ({ shown }: ReadFile): Way => importing(`take over the last good copy of it, ${shown}`, '--last-good');
+/** To the last good copy: it is taken over, or, where it was, gone on with. */
+const waysTo = async (world: World, { shown, found, digest }: ReadFile): Promise<readonly Way[]> => {
+  const id = found.what === 'session' ? found.session.document.session_id : '';
+  const taken = await world.store.load(keyOf(kindName, id));
+  if (taken === undefined || stateOf(taken).origin?.digest !== digest)
+    return [importing(`take over the last good copy of it, ${shown}`, '--last-good')];
+  return taken.common.status === 'closed' ? [goOn(id)] : [];
+};
 
 const goOn = (name: string): Way => ({
-  text: 'go on with it as it stands here; the file is kept beside it',
+  text: `go on with ${name} as it stands here; the file is kept beside it`,
   words: ['history', 'resume', name],
 });
 
