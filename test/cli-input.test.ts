@@ -1,6 +1,6 @@
 /** What a command line can say to a verb besides one text a flag: lists, texts from elsewhere, and answers. */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -10,6 +10,7 @@ import { parseCommandLine } from '../src/surfaces/cli/arguments.ts';
 import { helpToJson, usageOf, verbHelpText } from '../src/surfaces/cli/help.ts';
 import { readElsewhere } from '../src/surfaces/cli/payload.ts';
 import { amend, complete, play } from './support/asking-verbs.ts';
+import { onTerminal } from './support/terminal.ts';
 import { createWorld, type Printed, type TestWorld } from './support/world.ts';
 
 const program = join(import.meta.dirname, 'support/asking-verbs.ts');
@@ -286,12 +287,16 @@ test('of several ways to go on a person chooses one by its number, which is run 
   const world = here(context);
   const refused = 'stint: It is stuck.\n';
   const ways =
-    String.raw`  1  amend it[31m (stint amend --reason 'it'\''s stuck')` + '\n  2  do nothing (stint nothing)\n';
-  const question = `${JSON.stringify(`${ways}Which one? [1-2, or nothing] `)}\n`;
-  const amended = runAnswering(world, ['stuck', '--actor', 'ana'], ['3', 'x', '1']);
+    String.raw`  1  amend it[31m (stint amend --reason 'it'\''s stuck')` +
+    '\n  2  do nothing (stint nothing)\n  3  amend it otherwise (stint amend --reason REASON)\n';
+  const question = `${JSON.stringify(`${ways}Which one? [1-3, or nothing] `)}\n`;
+  const amended = runAnswering(world, ['stuck', '--actor', 'ana'], ['4', 'x', '1']);
   assert.deepEqual([amended.status, amended.stderr], [0, refused + question.repeat(3)]);
   assert.deepEqual(JSON.parse(amended.stdout), { reason: "it's stuck", context: [] });
-  for (const answers of [[''], [null]])
+  const told = runAnswering(world, ['stuck'], ['3', '-- so']);
+  assert.deepEqual([told.status, told.stderr], [0, `${refused}${question}"reason (Why.): "\n`]);
+  assert.deepEqual(JSON.parse(told.stdout).reason, '-- so', 'what a way still needs is asked for');
+  for (const answers of [[''], [null], ['3', ''], ['3', null]])
     assert.deepEqual(runAnswering(world, ['stuck'], answers).status, 6, 'whoever chooses none has the refusal');
   assert.equal(runAnswering(world, ['stuck'], []).status, 130, 'Ctrl-C');
   assert.equal(runAnswering(world, ['stuck'], ['2']).status, 2, 'what was chosen may be refused too');
@@ -308,39 +313,6 @@ test('an agent is told the ways to go on, and not asked', (context) => {
       'stint: It is stuck.\n',
     );
 });
-
-/** Runs a shell's line on a terminal and types each text when the one before it was printed; undefined where there is no script(1). */
-const onTerminal = async (
-  world: TestWorld,
-  line: string,
-  typed: readonly (readonly [after: string, keys: string])[],
-) => {
-  const script = spawn('script', ['-qfec', line, '/dev/null'], {
-    cwd: world.project,
-    env: { ...world.env, TERM: 'xterm' },
-  });
-  const left = [...typed];
-  let printed = '';
-  let seen = 0;
-  const ended = new Promise<number | null>((resolve, reject) => {
-    script.on('error', reject);
-    script.on('close', resolve);
-    script.stdout.on('data', (chunk: Buffer) => {
-      printed += chunk.toString();
-      const [next] = left;
-      const at = next === undefined ? -1 : printed.indexOf(next[0], seen);
-      if (next === undefined || at < 0) return;
-      seen = at + next[0].length;
-      left.shift();
-      script.stdin.write(next[1]);
-    });
-  });
-  const status = await ended.catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  return status === undefined ? undefined : { status, printed: printed.replaceAll(/\u001b\[[?\d;]*[a-zA-Z]/g, '') };
-};
 
 const line = `${process.execPath} ${program}`;
 

@@ -4,9 +4,10 @@ import { nearest } from '../lib/text.ts';
 import type { Kind, Kinds } from './kind.ts';
 import { loadKind, whenLoaded } from './kinds.ts';
 import { holderOf, leaseFacts, refuseFenced } from './lease.ts';
-import type { Caller, Places, SessionRow, Store } from './ports.ts';
-import { processesNamed, refuseProcess, type Host, type Process } from './process.ts';
+import type { Caller, SessionRow, Store } from './ports.ts';
+import { processesNamed, refuseProcess, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
+import type { World } from './verb.ts';
 
 /** The key of a session: `<kind>:<name>`. */
 export const keyOf = (kind: string, name: string): string => `${kind}:${name}`;
@@ -75,24 +76,19 @@ const standings = {
 /**
  * The one session that is meant: named in full, by its bare name, or by a unique prefix; else the one that the environment
  * names; else the only open one of this place (or closed, or archived one) that the verb applies to. Never guesses, never
- * creates.
+ * creates, and never takes what another program has left in the place of a session for none.
  */
 export const resolve = async (
-  world: {
-    readonly store: Store;
-    readonly kinds: Kinds;
-    readonly caller: Caller;
-    readonly places: Places;
-    readonly host: Host;
-    readonly joins?: true | undefined;
-  },
+  world: World,
   given: string | undefined,
   applies: Applies = {},
 ): Promise<Result<SessionRow, Refusal>> => {
   const { kinds } = world;
+  const hasCommand = (kind: Kind | undefined): boolean =>
+    applies.command === undefined || (kind?.commandTypes.includes(applies.command) ?? false);
   const isMeant = (row: SessionRow): boolean =>
     (applies.kind === undefined || row.kind === applies.kind) &&
-    (applies.command === undefined || (kinds.get(row.kind)?.commandTypes.includes(applies.command) ?? false));
+    (applies.command === undefined || hasCommand(kinds.get(row.kind)));
   /** Of several, those that know the position that is named; all where none does, so that the refusal speaks of it. */
   const narrow = (rows: readonly SessionRow[]): readonly SessionRow[] => {
     const { position } = applies;
@@ -120,6 +116,13 @@ export const resolve = async (
   );
   const [only, ...others] = here;
   if (only === undefined) {
+    const foreign =
+      standing === standings.open
+        ? await (
+            await import('./current.ts')
+          ).refuseForeignOnes(world, (kind) => (applies.kind ?? kind.name) === kind.name && hasCommand(kind))
+        : undefined;
+    if (foreign !== undefined) return err(foreign);
     const known = open.length > 0 ? open : (await meantOf(await world.store.rows({}))).slice(0, 5);
     const names = [...kinds.keys()];
     return err(
@@ -146,12 +149,7 @@ export const resolve = async (
 };
 
 const refuseJoining = async (
-  world: {
-    readonly store: Store;
-    readonly caller: Caller;
-    readonly places: Places;
-    readonly host: Host;
-  },
+  world: Pick<World, 'store' | 'caller' | 'places' | 'host'>,
   row: SessionRow,
 ): Promise<Refusal | undefined> => {
   const { store, caller, places, host } = world;

@@ -36,29 +36,59 @@ export const refuseSecond = ({ key }: SessionRow, { successor }: CurrentFile): R
     candidates: [key],
   });
 
+/** What somebody wants to begin in the place of what another program has left. */
+export interface Beginning {
+  readonly goal?: string | undefined;
+  readonly mode?: string | undefined;
+  readonly name?: string | undefined;
+}
+
 /** What another program has left in the file is taken over, or set aside on purpose: it never counts as nothing. */
 export const refuseForeign = async (
-  { store, places, files }: Pick<World, 'store' | 'places' | 'files'>,
-  kind: Pick<Kind, 'name'>,
-  { path, ways }: Pick<CurrentFile, 'path' | 'ways'>,
-  goal?: string,
+  world: World,
+  { name: kind }: Pick<Kind, 'name'>,
+  { path, look }: Pick<CurrentFile, 'path' | 'look'>,
+  beginning: Beginning = {},
 ): Promise<Refusal | undefined> => {
-  const { id, root } = places.here;
-  if (!files.exists(`${root}/${path}`)) return undefined;
-  const found = files.digest(root, path);
-  const isOurs = id !== null && found !== undefined && (await store.wasMirror(id, path, found.sha256));
-  if (isOurs) return undefined;
-  const all: readonly Way[] = [
-    ...ways,
-    {
-      text: 'start fresh; the file is kept beside the new one',
-      words: ['begin', kind.name, '--fresh', ...(goal === undefined ? [] : ['--goal', goal])],
-    },
-  ];
-  return refuse('invariant-unmet', `${path} holds a session that is not taken over.`, {
+  const { id, root } = world.places.here;
+  if (!world.files.exists(`${root}/${path}`)) return undefined;
+  const read = (await world.project()).named(`${root}/${path}`).read();
+  const digest = read.ok ? read.value.sha256 : undefined;
+  if (id !== null && digest !== undefined && (await world.store.wasMirror(id, path, digest))) return undefined;
+  const left = await look(world, digest);
+  if (left === undefined) return undefined;
+  const ways = [...left.ways, startFresh(kind, beginning)];
+  return refuse(left.code, `${path} ${left.problem}`, {
     expected: 'a file that is taken over, or set aside on purpose',
-    legal: all.map(commandOf),
-    ...(all[0] === undefined ? {} : { hint: commandOf(all[0]) }),
-    ways: all,
+    legal: ways.map(commandOf),
+    ...(ways[0] === undefined ? {} : { hint: commandOf(ways[0]) }),
+    ways,
   });
+};
+
+const startFresh = (kind: string, { goal, mode, name }: Beginning): Way => ({
+  text: 'start fresh; the file is kept beside the new one',
+  words: [
+    'begin',
+    kind,
+    '--fresh',
+    ...(name === undefined ? [] : [`--name=${name}`]),
+    ...(mode === undefined ? [] : [`--mode=${mode}`]),
+    ...(goal === undefined ? [] : [`--goal=${goal}`]),
+  ],
+  ...(goal === undefined ? { asks: { flag: '--goal', name: 'GOAL', description: 'What it is to come to.' } } : {}),
+});
+
+/** That another program has left a session in this checkout which is not taken over; undefined where none has. */
+export const refuseForeignOnes = async (
+  world: World,
+  isMeant: (kind: Kind) => boolean,
+): Promise<Refusal | undefined> => {
+  for (const name of world.kinds.keys()) {
+    const kind = await loadKind(world.kinds, name);
+    if (kind?.current === undefined || !isMeant(kind)) continue;
+    const refusal = await refuseForeign(world, kind, kind.current);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
 };

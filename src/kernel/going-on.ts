@@ -2,8 +2,6 @@ import { err, type Result } from '../lib/result.ts';
 import { plainLine, truncate } from '../lib/text.ts';
 import { agoText } from '../lib/time.ts';
 import { resolve } from './address.ts';
-import { refuseForeign } from './current.ts';
-import { loadKind } from './kinds.ts';
 import type { SessionRow } from './ports.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { World } from './verb.ts';
@@ -35,7 +33,7 @@ export const resolveToGoOn = async (world: World, given: string | undefined): Pr
       });
     }
     case 'not-found':
-      return err((await refuseForeignOnes(world)) ?? (await refuseClosedOnes(world)) ?? error);
+      return err((await refuseClosedOnes(world)) ?? error);
     default:
       return row;
   }
@@ -54,16 +52,6 @@ const descriptionsOf = async ({ store, caller }: World, keys: readonly string[])
     );
   }
   return descriptions;
-};
-
-/** That another program has left a session in this checkout which is not taken over; undefined where none has. */
-const refuseForeignOnes = async (world: World): Promise<Refusal | undefined> => {
-  for (const name of world.kinds.keys()) {
-    const kind = await loadKind(world.kinds, name);
-    const refusal = kind?.current === undefined ? undefined : await refuseForeign(world, kind, kind.current);
-    if (refusal !== undefined) return refusal;
-  }
-  return undefined;
 };
 
 /** Most closed sessions that are named. */

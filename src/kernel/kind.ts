@@ -6,7 +6,8 @@ import { isAsImported, type Common } from './common.ts';
 import type { DecidedEvent, kernelEvents, StoredEvent } from './event.ts';
 import type { KindBrief } from './kind-brief.ts';
 import type { Claim } from './lease.ts';
-import { refuse, type Refusal, type Way } from './refusal.ts';
+import { refuse, type Refusal, type RefusalCode, type Way } from './refusal.ts';
+import type { World } from './verb.ts';
 import { noProgress, type KindView, type Progress } from './view.ts';
 
 /** What a decision may look at beside the state: pure facts, gathered before. */
@@ -31,6 +32,15 @@ export interface Mirror {
   readonly isGone?: true;
 }
 
+/** A file of another program that stands in the place of the current one, and is not taken over. */
+export interface LeftFile {
+  readonly code: RefusalCode;
+  /** What it holds, as the end of a sentence that begins with its path, and what may follow. */
+  readonly problem: string;
+  /** What can be done about it, the usual way first. */
+  readonly ways: readonly Way[];
+}
+
 /** A file in which one session of a kind lies at a time, for all to see which one is worked on. */
 export interface CurrentFile {
   /** Relative to the checkout's root, `/` between parts. Its folder is that of all sessions of the kind, and never moved. */
@@ -41,8 +51,8 @@ export interface CurrentFile {
   readonly ignores: readonly string[];
   /** What a session is called that nobody has named; `random` is a text of letters and digits that nobody else has. */
   readonly nameFor: (now: string, random: string) => string;
-  /** What can be done about a session that another program has left in that file, the usual way first. */
-  readonly ways: readonly Way[];
+  /** What another program has left in that file; undefined where it is what a session here was taken over from. */
+  readonly look: (world: World, digest: string | undefined) => Promise<LeftFile | undefined>;
   /** The command that puts the open session away and begins another. */
   readonly successor: string;
 }

@@ -44,10 +44,13 @@ export interface Ask {
 export interface Way {
   readonly text: string;
   readonly words: readonly string[];
+  /** What its last flag still needs: a person is asked for it, and in a command its name stands for it. */
+  readonly asks?: { readonly flag: string; readonly name: string; readonly description: string };
 }
 
 /** The command of a way, as it is typed. */
-export const commandOf = ({ words }: Way): string => ['stint', ...words.map(shellWord)].join(' ');
+export const commandOf = ({ words, asks }: Way): string =>
+  ['stint', ...words, ...(asks === undefined ? [] : [asks.flag, asks.name])].map(shellWord).join(' ');
 
 /** The closed list of refusals with their exit codes and when each is given; help and reference are made from it. */
 export const refusals = {

@@ -186,7 +186,7 @@ const chooseCurrent = async (
   if (open !== undefined && known?.key !== open.key && wish.fresh !== true) return err(refuseSecond(open, current));
   if (known !== undefined && wish.fresh !== true) return ok({ name: known.name, abort: undefined, guards: [guard] });
   const foreign =
-    wish.fresh === true || open !== undefined ? undefined : await refuseForeign(world, kind, current, wish.goal);
+    wish.fresh === true || open !== undefined ? undefined : await refuseForeign(world, kind, current, wish);
   if (foreign !== undefined) return err(foreign);
   const name = wish.name ?? current.nameFor(world.caller.now, world.caller.freshId());
   const anew = await startAnew(world, kind, name, open?.key);

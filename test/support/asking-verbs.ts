@@ -75,7 +75,7 @@ export const amend = defineVerb({
   text: (answer) => JSON.stringify(answer),
 });
 
-/** Is refused with two ways to go on. */
+/** Is refused with several ways to go on. */
 export const stuck = defineVerb({
   name: 'stuck',
   summary: 'Get stuck.',
@@ -89,6 +89,11 @@ export const stuck = defineVerb({
           ways: [
             { text: 'amend it\u001b[31m', words: ['amend', '--reason', "it's stuck"] },
             { text: 'do nothing', words: ['nothing'] },
+            {
+              text: 'amend it otherwise',
+              words: ['amend'],
+              asks: { flag: '--reason', name: 'REASON', description: 'Why.' },
+            },
           ],
         }),
       }),

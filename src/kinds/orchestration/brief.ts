@@ -64,7 +64,11 @@ const leftStep = (state: OrchestrationState, agent: Agent): BriefStep => {
   const { id, task, ended, error } = agent;
   if (ended !== 'failed') return { id, text: task };
   const tries = triesLeft(state, agent);
-  return { id, text: task, note: `failed: ${error}; ${tries} ${tries === 1 ? 'try' : 'tries'} left` };
+  return {
+    id,
+    text: task,
+    note: `failed${error === null ? '' : `: ${error}`}; ${tries} ${tries === 1 ? 'try' : 'tries'} left`,
+  };
 };
 
 /** What agents have left, the newest first, each once. */

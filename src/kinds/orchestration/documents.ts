@@ -1,6 +1,5 @@
-import type { Common } from '../../kernel/common.ts';
+import { isAsImported, type Common } from '../../kernel/common.ts';
 import type { Mirror } from '../../kernel/kind.ts';
-import type { Way } from '../../kernel/refusal.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import {
   nothingUnknown,
@@ -21,24 +20,22 @@ export const nameFor = (now: string, random: string): string => `${now.slice(0, 
 /** The folder in which the sessions of a checkout lie, the file of the open one, and that of one that is over. */
 export const home = '.claude';
 const currentPath = 'orchestrator-session.json';
+/** The folder of those that are over, relative to the checkout's root. */
+export const historyFolder = `${home}/orchestrator-history`;
 export const historyPath = (name: string): string => `orchestrator-history/${name}.json`;
 
 /** The file of the open session, relative to the checkout's root. */
 export const currentFile = `${home}/${currentPath}`;
 
-/** What can be done about a session that another program has left there. */
-export const ways: readonly Way[] = [
-  { text: 'take over what can be read of it', words: ['import', 'orchestrator', '--salvage'] },
-  { text: 'take over the last good copy of it', words: ['import', 'orchestrator', '--last-good'] },
-  { text: 'look at earlier sessions', words: ['history'] },
-];
-
 /** Most agents that the file tells of: the orchestrator reads all of it, each time. */
 const mostAgents = 200;
 
-/** An open session lies in the file of the current one, and one that is over among the earlier ones: in one of them, never in both. */
+/**
+ * An open session lies in the file of the current one, and one that is over among the earlier ones: in one of them, never in
+ * both. One that was taken over has the file of its original until something happens to it here.
+ */
 export const mirrorsOf = (state: OrchestrationState, common: Common): readonly Mirror[] => {
-  if (state.project === null && state.origin === null && !state.hasBegun) return [];
+  if ((state.project === null && state.origin === null && !state.hasBegun) || isAsImported(common)) return [];
   const source = sourceOf(common);
   const original = state.origin === null ? {} : { original: state.origin.digest };
   const render = (): string => printDocument(state, common);
@@ -46,7 +43,14 @@ export const mirrorsOf = (state: OrchestrationState, common: Common): readonly M
   const [place, left] = isOpen ? [currentPath, historyPath(common.name)] : [historyPath(common.name), currentPath];
   return [
     { path: place, source, render, ...original },
-    { path: left, source, render: () => '', isGone: true },
+    // One that was over lay elsewhere: what lies there is of another session.
+    {
+      path: left,
+      source,
+      render: () => '',
+      isGone: true,
+      ...(isOpen || state.origin?.wasOpen !== true ? {} : original),
+    },
   ];
 };
 
@@ -59,7 +63,7 @@ const printDocument = (state: OrchestrationState, common: Common): string => {
   const shown = shownOf(agents);
   const errors = errorsOf(state, common);
   return printOrchestrator(documentOf(state, common, shown, errors), {
-    ...unknownOf(state),
+    ...unknownOf(state, common),
     file: {
       ...totalsOf(common, agents),
       ...(state.focus === null ? {} : { focus: state.focus }),
@@ -67,7 +71,10 @@ const printDocument = (state: OrchestrationState, common: Common): string => {
     },
     agents: Object.fromEntries(shown.map((agent) => [agent.id, besideOf(state, agent)])),
     errors: Object.fromEntries(
-      errors.map(({ class: errorClass }, at) => [at, errorClass === null ? {} : { class: errorClass }]),
+      errors.map(({ message, class: errorClass }, at) => [
+        at,
+        { ...(errorClass === null ? {} : { class: errorClass }), ...besideText(state, message) },
+      ]),
     ),
   });
 };
@@ -106,7 +113,8 @@ const documentOf = (
 };
 
 /** What the file held that is not of the format, where that is still so: places in lists that have changed are left out. */
-const unknownOf = ({ origin, completed }: OrchestrationState): UnknownKeys => {
+const unknownOf = (state: OrchestrationState, { journal }: Common): UnknownKeys => {
+  const { origin, completed, todos } = state;
   const unknown = origin?.unknown ?? nothingUnknown;
   const works = Object.entries(unknown.completed_work).filter(([at]) => Number(at) < completed.length);
   return {
@@ -114,8 +122,17 @@ const unknownOf = ({ origin, completed }: OrchestrationState): UnknownKeys => {
     project: unknown.project,
     context_usage: unknown.context_usage,
     completed_work: Object.fromEntries(works),
+    // The first was taken over as 1, and a number is never given twice.
+    pending_tasks: Object.fromEntries(todos.map(({ id }, at) => [at, unknown.pending_tasks[`${id - 1}`] ?? {}])),
+    decisions_made: Object.fromEntries(
+      (journal?.recent.decision ?? []).map(({ text }, at) => [at, besideText(state, text)]),
+    ),
   };
 };
+
+/** What the file held beside the text of a decision or an error. */
+const besideText = ({ origin }: OrchestrationState, text: string): JsonObject =>
+  Object.hasOwn(origin?.unknownByText ?? {}, text) ? (origin?.unknownByText[text] ?? {}) : {};
 
 /** How many there are in all, of what is told of in part only. */
 const totalsOf = ({ journal }: Common, agents: readonly Agent[]): JsonObject => {
@@ -198,5 +215,5 @@ const errorsOf = ({ failures }: OrchestrationState, { journal }: Common): readon
     class: null,
     at,
   }));
-  return [...ofAgents, ...noted].toSorted((a, b) => a.seq - b.seq);
+  return [...ofAgents, ...noted].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at) || a.seq - b.seq);
 };

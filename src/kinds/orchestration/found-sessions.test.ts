@@ -29,6 +29,7 @@ const file = (id: string, more: JsonObject = {}): JsonObject => ({
 const read = (path: string, content: string | JsonObject, more: Partial<ReadFile> = {}): ReadFile => ({
   path: `/p/${path}`,
   shown: path,
+  typed: path,
   isListed: true,
   digest: `digest of ${path}`,
   around: [],

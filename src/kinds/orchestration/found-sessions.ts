@@ -12,6 +12,7 @@ import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { sha256 } from '../../lib/sha256.ts';
+import { shellWord } from '../../lib/text.ts';
 import type { Clock } from '../../lib/written-time.ts';
 
 /** The sessions of an orchestrator as they are found in its files. Nothing is written, and no path in a file is followed. */
@@ -76,8 +77,9 @@ export const planSessionFiles = (root: string, { own, history, cache }: Listing)
 
 /** A file as it was read, with what it is found to be. */
 export interface ReadFile extends SessionFile {
-  /** Its path as it is shown. */
+  /** Its path as it is shown, and as the caller types it from where he is. */
   readonly shown: string;
+  readonly typed: string;
   /** Empty where it could not be read. */
   readonly digest: string;
   readonly found: Found;
@@ -145,7 +147,10 @@ const byLikelihood = (some: Candidate, other: Candidate): number =>
   Number(other.session.isInHistory) - Number(some.session.isInHistory);
 
 /** What is told of a file that is not taken; undefined where it may be. */
-const leftAlone = ({ shown: path, found, around, isListed }: ReadFile, salvage: boolean): JsonObject | undefined => {
+const leftAlone = (
+  { shown: path, typed, found, around, isListed }: ReadFile,
+  salvage: boolean,
+): JsonObject | undefined => {
   const name = path.split('/').at(-1) ?? '';
   switch (found.what) {
     case 'neighbour':
@@ -167,7 +172,7 @@ const leftAlone = ({ shown: path, found, around, isListed }: ReadFile, salvage: 
         more: found.sides.map(
           (side) => `${side.name}${side.label === '' ? '' : ` (${side.label})`}: ${sideText(side.found)}`,
         ),
-        hint: `${found.hint} stint import orchestrator ${path} --choose ${found.sides[0]?.name ?? 'first'}`,
+        hint: `${found.hint} stint import orchestrator ${shellWord(typed)} --choose ${found.sides[0]?.name ?? 'first'}`,
       };
     case 'damaged': {
       const { problem, line, column, hint } = found;
@@ -180,7 +185,7 @@ const leftAlone = ({ shown: path, found, around, isListed }: ReadFile, salvage: 
         return {
           path,
           is: 'the summary that a hook made of an orchestration',
-          why: `It does not say of which one, and was not taken: stint import orchestrator ${path} takes it.`,
+          why: `It does not say of which one, and was not taken: stint import orchestrator ${shellWord(typed)} takes it.`,
         };
       if (lost.length === 0 || salvage) return undefined;
       const { line, column } = faults.find(({ isLoss }) => isLoss) ?? { line: 1, column: 1 };
@@ -190,7 +195,7 @@ const leftAlone = ({ shown: path, found, around, isListed }: ReadFile, salvage: 
         line,
         column,
         more: [...lost, `left are ${leftText(document)}`],
-        hint: `What is left of it is taken with stint import orchestrator ${path} --salvage.`,
+        hint: `What is left of it is taken with stint import orchestrator ${shellWord(typed)} --salvage.`,
         ...copiesIn(name, around, document.session_id),
       };
     }
@@ -253,35 +258,22 @@ export const findSessions = async (
   const project = await world.project();
   const { root } = places.here;
   const path = (given === undefined ? root : project.resolve(given)).replace(/(?<=[^/])\/+$/, '');
-  const show = (one: string): string => (one.startsWith(`${root}/`) ? one.slice(root.length + 1) : one);
-  const clock: Clock = { now: world.caller.now, offsetAt: world.host.offsetAt };
+  const show = (one: string): string => pathFrom(root, one);
   const isFolder = project.isFolder(path);
   if (given !== undefined && !isFolder && !files.exists(path)) return err(refuseNothing(show(path), given));
   const base = isFolder ? baseOf(path, project.isFolder) : path.slice(0, path.lastIndexOf('/'));
   const list = (folder: string): readonly string[] => files.list(`${base}/${folder}`);
   const plan: readonly SessionFile[] = isFolder
     ? planSessionFiles(base, {
-        own: list('.claude'),
+        // What lies there is told of, also where it is no file.
+        own: files.exists(`${base}/.claude/${currentName}`) ? [currentName] : [],
         history: list(`.claude/${historyName}`),
         cache: list('.craft/cache'),
       })
     : [{ path, isListed: false }];
   const plain = isFolder && plan.length === 0 ? plainFiles(path, files.list(path)) : [];
   if (plan.length === 0 && plain.length === 0) return err(refuseNothing(show(path), given));
-  const read = ({ path: one, isListed }: SessionFile): ReadFile => {
-    const text = readText(
-      isListed
-        ? project.text(base, one.slice(base.length + 1), largestOrchestratorFile)
-        : project.readNamed(one, largestOrchestratorFile),
-    );
-    const folder = one.slice(0, one.lastIndexOf('/'));
-    const shown = show(one);
-    const about = { path: one, shown, isListed, around: aroundOf(folder, files.list) };
-    if (!text.ok) return { ...about, digest: '', found: { what: 'damaged', problem: `It ${text.error.problem}.` } };
-    // The mark at the beginning of a file is no part of its text.
-    const digest = files.digest(folder, one.slice(folder.length + 1))?.sha256 ?? sha256(text.value);
-    return { ...about, digest, found: readOrchestratorFile(text.value, { path: one, clock, choice: wishes.choice }) };
-  };
+  const read = await openReader(world, base, { choice: wishes.choice });
   const readOrCopy = (file: SessionFile): ReadFile => {
     const found = read(file);
     return wishes.lastGood === true ? (lastGoodOf(found, read) ?? found) : found;
@@ -289,8 +281,40 @@ export const findSessions = async (
   return ok({ source: show(isFolder ? base : path), ...decideSessions([...plan, ...plain].map(readOrCopy), wishes) });
 };
 
+/** Reads files of a checkout, or such as somebody has named. */
+export const openReader = async (
+  world: World,
+  base: string,
+  { choice, limit = largestOrchestratorFile }: { readonly choice?: string | undefined; readonly limit?: number } = {},
+): Promise<(file: SessionFile) => ReadFile> => {
+  const { files, places, caller, host } = world;
+  const project = await world.project();
+  const here = project.resolve('.');
+  const clock: Clock = { now: caller.now, offsetAt: host.offsetAt };
+  return ({ path, isListed }) => {
+    const text = readText(
+      isListed ? project.text(base, path.slice(base.length + 1), limit) : project.readNamed(path, limit),
+    );
+    const folder = path.slice(0, path.lastIndexOf('/'));
+    const about = {
+      path,
+      shown: pathFrom(places.here.root, path),
+      typed: pathFrom(here, path),
+      isListed,
+      around: aroundOf(folder, files.list),
+    };
+    if (!text.ok) return { ...about, digest: '', found: { what: 'damaged', problem: `It ${text.error.problem}.` } };
+    // The mark at the beginning of a file is no part of its text.
+    const digest = files.digest(folder, path.slice(folder.length + 1))?.sha256 ?? sha256(text.value);
+    return { ...about, digest, found: readOrchestratorFile(text.value, { path, clock, choice }) };
+  };
+};
+
+const pathFrom = (folder: string, path: string): string =>
+  path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
+
 /** The likeliest copy of a file that is not whole; undefined where it is, and where no copy is whole. */
-const lastGoodOf = (file: ReadFile, read: (file: SessionFile) => ReadFile): ReadFile | undefined => {
+export const lastGoodOf = (file: ReadFile, read: (file: SessionFile) => ReadFile): ReadFile | undefined => {
   const { path, found, around } = file;
   const isWhole = ({ found: one }: ReadFile): boolean => one.what === 'session' && one.session.lost.length === 0;
   const isWanted =

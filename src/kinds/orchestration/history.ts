@@ -11,12 +11,11 @@ import { defineVerb, type World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest } from '../../lib/text.ts';
-import { currentFile, home, kindName, statusOf } from './documents.ts';
+import { currentFile, historyFolder, home, kindName, statusOf } from './documents.ts';
 import { overallOf } from './samples.ts';
 import { agentsOf } from './state.ts';
 import { agentToJson } from './view.ts';
 import { stateOf } from './command.ts';
-import { unreadFiles } from './history-files.ts';
 import { putAway, takeUp } from './put-away.ts';
 
 /** How many are listed where nobody says so. */
@@ -27,7 +26,7 @@ const entryField = requiredName('Its number in stint history, or its name.');
 export const history = defineVerb({
   name: 'history',
   summary: 'The orchestrations of this checkout that are over, the newest first.',
-  details: `Numbered, with date, goal and status; history N shows one of them, as history show N does. Files in the history folder that are not taken over are listed below, with what is wrong with them where they cannot be read: they keep none of the others from being listed.`,
+  details: `Numbered, with date, goal and status; history N shows one of them, as history show N does. Files in the history folder that are not taken over are listed below, the newest first, with what is wrong with them where they cannot be read: they keep none of the others from being listed.`,
   examples: ['stint history', 'stint history --limit 50 --json', 'stint history 2'],
   input: v.strictObject({
     entry: optionalText('The number, or the name, of the one to show.'),
@@ -45,19 +44,15 @@ export const history = defineVerb({
         const opened = await world.store.load(row.key);
         if (opened !== undefined) sessions.push({ number: at + 1, ...lineOf(opened) });
       }
-      const files = await unreadFiles(world, new Set(rows.map(({ name }) => name)));
-      return ok({ sessions, total: rows.length, files: [...files] });
+      return ok({ sessions, total: rows.length, ...(await filesBeside(world)) });
     },
   },
   text: (answer) =>
     textAt(answer, 'session') === ''
       ? [
           table(objectsAt(answer, 'sessions').map(lineCells)) || 'nothing is over yet',
-          ...objectsAt(answer, 'files').map(
-            (file) =>
-              `not taken over: ${textAt(file, 'path')}${textAt(file, 'problem') === '' ? '' : ` (${textAt(file, 'problem')})`}`,
-          ),
-          ...(objectsAt(answer, 'files').length === 0 ? [] : ['next: stint import orchestrator']),
+          ...objectsAt(answer, 'files').map(fileText),
+          ...filesMore(answer),
         ].join('\n')
       : shownText(answer),
 });
@@ -190,6 +185,34 @@ const lineOf = (opened: OpenedSession): JsonObject => {
     archived_at: common.archivedAt,
     progress: overallOf(state, new Map()).percent,
   };
+};
+
+/** What lies in the folder of earlier sessions and is none of them; mostly there is no such folder. */
+const filesBeside = async (world: World): Promise<JsonObject> => {
+  const names = world.files.list(`${world.places.here.root}/${historyFolder}`);
+  if (!names.some(isSessionFile)) return { files: [], files_total: 0 };
+  return (await import('./history-files.ts')).filesBeside(world, names.filter(isSessionFile));
+};
+
+const isSessionFile = (name: string): boolean => name.endsWith('.json');
+
+const fileText = (file: JsonObject): string => {
+  const about = [
+    textAt(file, 'created').slice(0, 10),
+    textAt(file, 'goal'),
+    textAt(file, 'status').replaceAll('_', ' '),
+    textAt(file, 'problem'),
+  ].filter((text) => text !== '');
+  return `not taken over: ${textAt(file, 'path')}${about.length === 0 ? '' : ` (${about.join(', ')})`}`;
+};
+
+const filesMore = (answer: JsonObject): readonly string[] => {
+  const files = objectsAt(answer, 'files');
+  const more = Number(textAt(answer, 'files_total')) - files.length;
+  return [
+    ...(more > 0 ? [`not taken over: ${more} more ${more === 1 ? 'file' : 'files'}`] : []),
+    ...(files.length === 0 ? [] : ['next: stint import orchestrator']),
+  ];
 };
 
 const lineCells = (line: JsonObject): readonly string[] => [

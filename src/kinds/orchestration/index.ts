@@ -1,7 +1,7 @@
 import { defineKind, type Kind } from '../../kernel/kind.ts';
 import { doubtfulIn, runningIn } from '../../kernel/steps.ts';
 import { briefOfOrchestration } from './brief.ts';
-import { currentFile, home, kindName, mirrorsOf, nameFor, ways } from './documents.ts';
+import { currentFile, home, kindName, mirrorsOf, nameFor } from './documents.ts';
 import {
   commandSchema,
   eventSchema,
@@ -29,7 +29,7 @@ export const kind: Kind = defineKind<OrchestrationState, OrchestrationCommand, O
     results: 'orchestrator-results',
     ignores: ['orchestrator-session.json*', 'orchestrator-history/', 'orchestrator-results/'],
     nameFor,
-    ways,
+    look: async (world, digest) => (await import('./left-file.ts')).look(world, digest),
     successor: 'stint new --goal GOAL',
   },
   modes,

@@ -8,8 +8,9 @@ import { decideBegin } from '../../kernel/lifecycle.ts';
 import { refuse } from '../../kernel/refusal.ts';
 import { defineVerb } from '../../kernel/verb.ts';
 import { err, ok } from '../../lib/result.ts';
-import { currentFile, home, kindName, nameFor, ways } from './documents.ts';
+import { currentFile, home, kindName, nameFor } from './documents.ts';
 import { modes } from '../../formats/orchestrator/document.ts';
+import { look } from './left-file.ts';
 import { putAway } from './put-away.ts';
 
 export const newOrchestration = defineVerb({
@@ -33,7 +34,7 @@ export const newOrchestration = defineVerb({
       const { open, guard } = await openIn(world, { name: kindName }, here);
       const foreign =
         open === undefined
-          ? await refuseForeign(world, { name: kindName }, { path: currentFile, ways }, goal)
+          ? await refuseForeign(world, { name: kindName }, { path: currentFile, look }, { goal, mode, name: given })
           : undefined;
       if (foreign !== undefined) return err(foreign);
       const name = given ?? nameFor(caller.now, caller.freshId());

@@ -1,5 +1,6 @@
 import type { StoredEvent } from '../../kernel/event.ts';
 import { emptyPool, recordOf, type Pool } from '../../kernel/steps.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
 import { emptyMap, valueIn, type PersistentMap } from '../../lib/persistent-map.ts';
 import type { Project } from './events.ts';
 import type { Mode, UnknownKeys } from '../../formats/orchestrator/document.ts';
@@ -41,7 +42,11 @@ export interface Origin {
   /** The name that it had there, and when it was begun. */
   readonly sessionId: string;
   readonly created: string;
+  /** Whether it was open there. */
+  readonly wasOpen: boolean;
   readonly unknown: UnknownKeys;
+  /** Of decisions and errors by their texts: in the journal they have no places of a list. */
+  readonly unknownByText: Readonly<Record<string, JsonObject>>;
 }
 
 /** An agent, whatever became of it. */

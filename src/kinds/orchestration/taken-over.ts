@@ -1,11 +1,15 @@
 import type { AgentDocument } from '../../formats/orchestrator/document.ts';
 import type { Common } from '../../kernel/common.ts';
+import { mostCharacters } from '../../kernel/journal.ts';
 import { refuseClosed } from '../../kernel/lifecycle.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { emptyPool, type Pool } from '../../kernel/steps.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
 import { put } from '../../lib/persistent-map.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
+import { truncate } from '../../lib/text.ts';
 import type { OrchestrationCommand, OrchestrationEvent } from './events.ts';
+import { takeOwnKeys } from './own-keys.ts';
 import { emptyOrchestration, newAgent, type Agent, type Circumstance, type OrchestrationState } from './state.ts';
 
 /** Orchestrations that another program has left. */
@@ -33,16 +37,22 @@ export const decideImport = (
  */
 export const imported = (
   before: OrchestrationState,
-  { digest, document, unknown }: Extract<OrchestrationEvent, { readonly type: 'OrchestrationImported' }>,
+  {
+    digest,
+    is_over: isOver,
+    document,
+    unknown: found,
+  }: Extract<OrchestrationEvent, { readonly type: 'OrchestrationImported' }>,
   { seq }: Circumstance,
 ): OrchestrationState => {
   const { project, context_usage: usage } = document;
-  const agents = document.agents.map(agentFrom);
+  const { unknown, ...own } = takeOwnKeys(found);
+  const agents = document.agents.map((agent) => ({ ...agentFrom(agent), ...own.agents[agent.id] }));
   const doubtful = document.agents.filter(({ status }) => status === 'in_progress').map(({ id }) => id);
   const ended = (one: Agent['ended']): number => agents.filter((agent) => agent.ended === one).length;
   return {
     ...emptyOrchestration,
-    focus: before.focus,
+    focus: own.focus ?? before.focus,
     mode: document.mode,
     project: { name: project.name ?? '', path: project.path ?? '' },
     agents: agents.reduce((map, agent) => put(map, agent.id, agent), emptyOrchestration.agents),
@@ -52,8 +62,10 @@ export const imported = (
     todos: document.pending_tasks.map((text, at) => ({ id: at + 1, text })),
     lastTodo: document.pending_tasks.length,
     completed: document.completed_work,
-    failures: document.errors.flatMap(({ agent, message, at = document.updated }) =>
-      agent === undefined ? [] : [{ seq, agent, attempt: 1, error: message, class: null, at }],
+    failures: document.errors.flatMap(({ agent, message, at = document.updated }, place) =>
+      agent === undefined
+        ? []
+        : [{ seq, agent, attempt: 1, error: message, class: own.errorClasses[`${place}`] ?? null, at }],
     ),
     usage:
       usage.estimated_tokens === null && usage.percentage === null
@@ -61,9 +73,33 @@ export const imported = (
         : { tokens: usage.estimated_tokens ?? 0, percentage: usage.percentage ?? 0 },
     compression: usage.last_compression === null ? null : { at: usage.last_compression, summary: '' },
     hasBegun: document.status !== 'created',
-    origin: { digest, seq, sessionId: document.session_id, created: document.created, unknown },
+    origin: {
+      digest,
+      seq,
+      sessionId: document.session_id,
+      created: document.created,
+      wasOpen: !isOver,
+      unknown,
+      unknownByText: Object.fromEntries([
+        ...textsOf(
+          document.decisions_made.map(({ decision }) => decision),
+          unknown.decisions_made,
+        ),
+        ...textsOf(
+          document.errors.map(({ message }) => message),
+          unknown.errors,
+        ),
+      ]),
+    },
   };
 };
+
+/** What is not of the format beside texts, which the journal keeps no longer than this. */
+const textsOf = (
+  texts: readonly string[],
+  unknown: Readonly<Record<string, JsonObject>>,
+): readonly (readonly [string, JsonObject])[] =>
+  Object.entries(unknown).map(([at, keys]) => [truncate(texts[Number(at)] ?? '', mostCharacters), keys]);
 
 const agentFrom = (found: AgentDocument): Agent => {
   const { status } = found;

@@ -19,15 +19,13 @@ export function* recordMirrors(
   after: OpenedSession,
   eventAt: (seq: number) => Work<StoredEvent | undefined>,
 ): Work<void> {
-  const earlier = new Map(
-    before !== undefined && isOpened(before)
-      ? before.folded.mirrors(before.common).map((mirror) => [mirror.path, mirror])
-      : [],
-  );
+  const wasOpened = before !== undefined && isOpened(before);
+  const earlier = new Map(wasOpened ? before.folded.mirrors(before.common).map((mirror) => [mirror.path, mirror]) : []);
   for (const mirror of after.folded.mirrors(after.common)) {
     const known = earlier.get(mirror.path);
-    const isLeft = mirror.isGone !== true || (known !== undefined && known.isGone !== true);
-    if (known?.source === mirror.source || !isLeft) continue;
+    // What another program had left there is left with the first thing that happens here.
+    const wasThere = known === undefined ? wasOpened && mirror.original !== undefined : known.isGone !== true;
+    if (known?.source === mirror.source || (mirror.isGone === true && !wasThere)) continue;
     const event = yield* eventAt(mirror.source);
     if (event === undefined)
       throw new Error(

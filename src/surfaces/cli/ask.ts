@@ -39,14 +39,21 @@ export const openPrompt = (): Prompt | undefined => {
   };
 };
 
-/** The way that somebody has chosen by its number; undefined where none was: an empty line is no choice. */
-export const chooseWay = async (prompt: Pick<Prompt, 'line'>, ways: readonly Way[]): Promise<Way | undefined> => {
+/** The words of the way that somebody has chosen by its number; undefined where none was: an empty line is no choice. */
+export const chooseWay = async (
+  prompt: Pick<Prompt, 'line'>,
+  ways: readonly Way[],
+): Promise<readonly string[] | undefined> => {
   const listed = ways.map((way, at) => `  ${at + 1}  ${oneLine(stripControls(`${way.text} (${commandOf(way)})`))}\n`);
   for (;;) {
     const answer = await prompt.line(`${listed.join('')}Which one? [1-${ways.length}, or nothing] `);
     if (answer === undefined || answer.trim() === '') return undefined;
     const chosen = ways[Number(answer) - 1];
-    if (chosen !== undefined) return chosen;
+    if (chosen === undefined) continue;
+    if (chosen.asks === undefined) return chosen.words;
+    const { flag, name, description } = chosen.asks;
+    const value = await prompt.line(`${name.toLowerCase()} (${description}): `);
+    return value === undefined || value.trim() === '' ? undefined : [...chosen.words, `${flag}=${value}`];
   }
 };
 

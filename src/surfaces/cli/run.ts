@@ -153,14 +153,14 @@ const goOn = async (
   const prompt = await surroundings.prompt?.();
   if (prompt === undefined) return exit;
   const { chooseWay } = await import('./ask.ts');
-  const way = await chooseWay(prompt, ways);
+  const words = await chooseWay(prompt, ways);
   if (prompt.close().interrupted) return otherExits.interrupted.exit;
-  if (way === undefined) return exit;
+  if (words === undefined) return exit;
   const flags = [
     ...(store === undefined ? [] : ['--store', store]),
     ...(actor === undefined ? [] : ['--actor', actor]),
   ];
-  return runCommandLine({ ...surroundings, argv: [...way.words, ...flags] });
+  return runCommandLine({ ...surroundings, argv: [...words, ...flags] });
 };
 
 /** Whether it is a person who reads what is refused, and standard input is free. */
