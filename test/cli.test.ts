@@ -539,6 +539,13 @@ test('help names every verb with its flags and examples, as text and as data, an
       assert.match(help, new RegExp(`^  --${flag.name}( N| TEXT)? +\\S`, 'm'), `${verb.name} --${flag.name}`);
     for (const example of verb.examples) assert.ok(help.includes(`\n  ${example}\n`), example);
   }
+  // A verb whose name is the first word of others is one all the same.
+  const names = verbs.map((verb) => String(verb.name));
+  for (const first of names.filter((one) => names.some((other) => other.startsWith(`${one} `))))
+    assert.deepEqual(
+      world.answer('help', first).verbs,
+      verbs.filter((verb) => verb.name === first),
+    );
   const [first] = verbs;
   assert.deepEqual(world.answer('help', first.name).verbs, [first]);
   const help = printed(world.run(first.name, '--help'));
@@ -547,8 +554,16 @@ test('help names every verb with its flags and examples, as text and as data, an
     [first.name, 'whatever', '-h', '--nonsense'],
   ])
     assert.equal(printed(world.run(...args)), help);
-  assert.deepEqual(sorted(verbs.map((verb) => verb.name)), [
+  assert.deepEqual(sorted(names), [
     'advance',
+    'agent cancel',
+    'agent complete',
+    'agent continue',
+    'agent fail',
+    'agent list',
+    'agent pause',
+    'agent progress',
+    'agent start',
     'archive',
     'beat',
     'begin',
@@ -557,10 +572,16 @@ test('help names every verb with its flags and examples, as text and as data, an
     'complete',
     'complete-map',
     'complete-round',
+    'compress',
     'decide',
     'doctor',
     'fail',
     'finish',
+    'focus',
+    'history',
+    'history resume',
+    'history show',
+    'import orchestrator',
     'import review',
     'import workflow-run',
     'init',
@@ -571,6 +592,8 @@ test('help names every verb with its flags and examples, as text and as data, an
     'lease show',
     'list',
     'log',
+    'mode',
+    'new',
     'next',
     'note',
     'pause',
@@ -584,8 +607,10 @@ test('help names every verb with its flags and examples, as text and as data, an
     'rebuild',
     'reconcile',
     'reopen',
+    'report',
     'resume',
     'run',
+    'save',
     'show',
     'skip',
     'start',
@@ -595,8 +620,12 @@ test('help names every verb with its flags and examples, as text and as data, an
     'template show',
     'template validate',
     'timeline',
+    'todo add',
+    'todo done',
+    'todo drop',
     'unarchive',
     'unblock',
+    'usage report',
   ]);
   assert.equal(existsSync(world.path('.stint')), false, 'asking for help makes no store');
 });

@@ -153,11 +153,12 @@ export const parseCommandLine = (verbs: readonly Verb[], argv: readonly string[]
     if (unknown !== undefined)
       return err(refuseUsage(`There is no flag ${quoted(unknown)} before the verb.`, 'stint --help'));
     if (topic === '') return ok({ kind: 'help', verb: undefined, group: undefined, json });
-    if (isGroup(verbs, topic)) return ok({ kind: 'help', verb: undefined, group: topic, json });
+    // A verb may have the first word of others as its name.
     const found = findNamed(verbs, topic);
-    return found === undefined
-      ? err(refuseVerb(verbs, topic))
-      : ok({ kind: 'help', verb: found.verb, group: undefined, json });
+    if (found !== undefined) return ok({ kind: 'help', verb: found.verb, group: undefined, json });
+    return isGroup(verbs, topic)
+      ? ok({ kind: 'help', verb: undefined, group: topic, json })
+      : err(refuseVerb(verbs, topic));
   }
   // Names of verbs have one word or two.
   for (const count of [2, 1]) {
