@@ -275,13 +275,7 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
     }
     const value = valueOf(option.type, token.value);
     if (value === undefined || (value === '' && !option.isInput)) {
-      const wanted =
-        option.type === 'switch' || option.type === 'rest'
-          ? 'takes no value'
-          : option.type === 'number'
-            ? 'takes a whole number'
-            : 'needs a value';
-      return err(refuseUsage(`${verb.name}: --${option.name} ${wanted}.`, help));
+      return err(refuseUsage(`${verb.name}: --${option.name} ${wantedBy[option.type]}.`, help));
     }
     if (option.key === undefined) continue;
     if (option.type === 'rest') {
@@ -325,7 +319,10 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
       );
     }
     const value = valueOf(field.type, word);
-    if (value === undefined) return err(refuseUsage(`${verb.name}: ${field.name} is a whole number.`, help));
+    if (value === undefined)
+      return err(
+        refuseUsage(`${verb.name}: ${field.name} is a ${field.type === 'decimal' ? '' : 'whole '}number.`, help),
+      );
     if (input[key] !== undefined && input[key] !== value)
       return err(refuseUsage(`${verb.name}: ${field.name} is given twice.`, help));
     input[key] = value;
@@ -428,7 +425,17 @@ const textOf = (value: string | number | boolean | undefined): string | undefine
 const valueOf = (type: Flag['type'], value: string | undefined): string | number | boolean | undefined => {
   if (type === 'switch' || type === 'rest') return value === undefined ? true : undefined;
   if (type === 'text' || type === 'texts') return value;
-  return value !== undefined && /^-?\d{1,15}$/.test(value) ? Number(value) : undefined;
+  const shape = type === 'decimal' ? /^-?\d{1,15}(?:\.\d{1,15})?$/ : /^-?\d{1,15}$/;
+  return value !== undefined && shape.test(value) ? Number(value) : undefined;
+};
+
+const wantedBy: Readonly<Record<Flag['type'], string>> = {
+  switch: 'takes no value',
+  rest: 'takes no value',
+  number: 'takes a whole number',
+  decimal: 'takes a number',
+  text: 'needs a value',
+  texts: 'needs a value',
 };
 
 const refuseUsage = (
