@@ -329,7 +329,7 @@ suite('agents', () => {
     assert.equal(world.run('history').stdout, '1  2026-03-17  ship  aborted  Ship it\n');
     rmSync(world.path('.claude/orchestrator-history'));
     const { status: healed } = world.run('history', 'resume', '1');
-    assert.deepEqual([healed, fileIn(world).status], [0, 'in_progress']);
+    assert.deepEqual([healed, fileIn(world).status], [0, 'created']);
     assertSound(world);
   });
 
