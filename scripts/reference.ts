@@ -120,9 +120,14 @@ const flagTable = (
     ['flag', 'value', 'meaning'],
     flags.map((flag) => [
       `\`--${flag.name}\``,
-      { text: 'text', texts: 'text, repeatable', rest: 'everything behind `--`', number: 'whole number', switch: '' }[
-        flag.type
-      ],
+      {
+        text: 'text',
+        texts: 'text, repeatable',
+        rest: 'everything behind `--`',
+        number: 'whole number',
+        decimal: 'number',
+        switch: '',
+      }[flag.type],
       [
         escape(flag.description),
         ...(flag.required === true

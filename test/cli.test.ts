@@ -539,6 +539,13 @@ test('help names every verb with its flags and examples, as text and as data, an
       assert.match(help, new RegExp(`^  --${flag.name}( N| TEXT)? +\\S`, 'm'), `${verb.name} --${flag.name}`);
     for (const example of verb.examples) assert.ok(help.includes(`\n  ${example}\n`), example);
   }
+  // A verb whose name is the first word of others is one all the same.
+  const names = verbs.map((verb) => String(verb.name));
+  for (const first of names.filter((one) => names.some((other) => other.startsWith(`${one} `))))
+    assert.deepEqual(
+      world.answer('help', first).verbs,
+      verbs.filter((verb) => verb.name === first),
+    );
   const [first] = verbs;
   assert.deepEqual(world.answer('help', first.name).verbs, [first]);
   const help = printed(world.run(first.name, '--help'));
@@ -547,7 +554,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     [first.name, 'whatever', '-h', '--nonsense'],
   ])
     assert.equal(printed(world.run(...args)), help);
-  assert.deepEqual(sorted(verbs.map((verb) => verb.name)), [
+  assert.deepEqual(sorted(names), [
     'advance',
     'agent cancel',
     'agent complete',

@@ -87,7 +87,7 @@ export interface KindDefinition<
   readonly positions?: readonly string[];
   /** Set where a checkout has one open session of the kind at a time. */
   readonly current?: CurrentFile;
-  /** How the work may be done, where there are several ways, the usual one first: `begin` is told with `mode`. */
+  /** How the work may be done, where there are several ways, the usual one first: `begin` is told with `mode`, and `where` of the view says which. */
   readonly modes?: readonly string[];
   /** Commands that a paused session takes beside those about steps that are under way: they begin nothing. */
   readonly whilePaused?: readonly string[];

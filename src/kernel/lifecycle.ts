@@ -36,6 +36,8 @@ export const decideBegin = (
   }
   const { goal } = session.common;
   if (opening.goal !== undefined && goal !== opening.goal) return err(refuseOtherGoal(session, goal));
+  const { mode: known } = viewOfSession(session).where;
+  if (mode !== undefined && typeof known === 'string' && mode !== known) return err(refuseOtherMode(session, known));
   return session.common.status === 'active' ? ok([]) : decideReopen(session, null);
 };
 
@@ -49,6 +51,12 @@ const refuseOtherGoal = ({ key, kind }: Session, goal: string | null): Refusal =
   refuse('conflict', `${key} is there, with ${goal === null ? 'no goal' : 'another goal'}.`, {
     expected: 'its own goal, or none to go on with it',
     hint: kind.current?.successor ?? `stint begin ${kind.name} --fresh --goal GOAL`,
+  });
+
+const refuseOtherMode = ({ common }: OpenedSession, mode: string): Refusal =>
+  refuse('conflict', `${common.key} is there, in the mode ${mode}.`, {
+    expected: 'its own mode, or none to go on with it',
+    hint: common.status === 'active' ? resumeCommand(common) : reopenCommand(common),
   });
 
 /** Goes on with a closed session: a completed one with what comes after it, any other where it was left. */

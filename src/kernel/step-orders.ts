@@ -585,15 +585,17 @@ export const orderEndStep = async (
 };
 
 const runningOf = (session: OpenedSession, step: string): Result<RunningStep, Refusal> => {
-  const running = session.folded.steps?.running().find(({ id }) => id === step);
-  return running === undefined
-    ? err(
-        refuse('illegal-transition', `No attempt of the step ${step} runs.`, {
-          expected: 'a step that was handed out',
-          ...goingOn(session.common),
-        }),
-      )
-    : ok(running);
+  const { steps } = session.folded;
+  const running = steps?.running().find(({ id }) => id === step);
+  if (running !== undefined) return ok(running);
+  const ids = steps?.ids() ?? [];
+  if (!ids.includes(step)) return err(refuseUnknownStep(session, step, ids));
+  return err(
+    refuse('illegal-transition', `No attempt of the step ${step} runs.`, {
+      expected: 'a step that was handed out',
+      ...goingOn(session.common),
+    }),
+  );
 };
 
 /** The processes that running attempts were claimed with. */

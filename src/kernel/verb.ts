@@ -81,7 +81,7 @@ export interface ProjectFiles extends WrittenFiles {
   readonly isFolder: (path: string) => boolean;
 }
 
-/** The input of a verb: a flat object of texts, whole numbers, switches and lists of texts, each with a description. */
+/** The input of a verb: a flat object of texts, numbers, switches and lists of texts, each with a description. */
 export type InputSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
 
 /** A refusal; a verb whose answer is a verdict gives its full report with it. */

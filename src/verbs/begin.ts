@@ -180,11 +180,15 @@ const chooseCurrent = async (
   current: CurrentFile,
   wish: Wish,
 ): Promise<Result<Choice, Refusal>> => {
-  const { openIn, refuseForeign, refuseSecond } = await import('../kernel/current.ts');
+  const { openIn, orderBeside, refuseForeign, refuseSecond } = await import('../kernel/current.ts');
   const { open, guard } = await openIn(world, kind, world.places.here);
   const known = wish.name === undefined ? open : (await world.store.rows({ kind: kind.name, name: wish.name }))[0];
   if (open !== undefined && known?.key !== open.key && wish.fresh !== true) return err(refuseSecond(open, current));
-  if (known !== undefined && wish.fresh !== true) return ok({ name: known.name, abort: undefined, guards: [guard] });
+  if (known !== undefined && wish.fresh !== true) {
+    // It may belong to another checkout, in which another one is open by now.
+    const guards = await orderBeside(world, known);
+    return guards.ok ? ok({ name: known.name, abort: undefined, guards: guards.value }) : guards;
+  }
   const foreign =
     wish.fresh === true || open !== undefined ? undefined : await refuseForeign(world, kind, current, wish);
   if (foreign !== undefined) return err(foreign);

@@ -150,10 +150,12 @@ export const litterIn = (world: TestWorld): readonly string[] => {
     /^project\/\.ocr\/sessions\/(?:archive\/)?[A-Za-z0-9][\w.-]*(?:\/rounds(?:\/round-\d+(?:\/round-meta\.json)?)?)?$/,
     /^project\/\.workflow(?:\/templates(?:\/[\w-]+\.json)?|\/sessions(?:\/\.gitignore)?)?$/,
     /^project\/\.workflow\/sessions\/[A-Za-z0-9][\w.-]*(?:\/session-state\.json)?$/,
+    /^project\/\.claude(?:\/(?:\.gitignore|orchestrator-session\.json|orchestrator-history(?:\/[A-Za-z0-9][\w-]*\.json)?))?$/,
+    /^project\/\.claude\/orchestrator-results(?:\/[A-Za-z0-9][\w-]*(?:\/[\w-]+\.attempt-\d+\.result\.json)?)?$/,
     /^project\/\.workflow\/sessions\/[A-Za-z0-9][\w.-]*\/(?:checkpoints(?:\/[A-Za-z0-9][\w.-]*\.json)?|artifacts(?:\/[A-Za-z0-9][\w.-]*)?)$/,
   ];
   return Object.keys(treeOf(world.root, (path) => path === 'home' || path.startsWith('project/.git/')))
-    .filter((path) => /^(?:tmp\/|project\/\.(?:stint|ocr|workflow))/.test(path))
+    .filter((path) => /^(?:tmp\/|project\/\.(?:stint|ocr|workflow|claude))/.test(path))
     .filter((path) => !belongs.some((pattern) => pattern.test(path)));
 };
 

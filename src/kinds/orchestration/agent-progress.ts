@@ -17,7 +17,8 @@ export const agentProgress = defineVerb({
   input: v.strictObject({
     agent: agentField,
     percent: v.pipe(
-      v.number((issue) => (issue.received === 'undefined' ? 'is missing' : 'expected a number')),
+      v.number((issue) => (issue.received === 'undefined' ? 'is missing' : 'expected a whole number')),
+      v.integer('expected a whole number'),
       v.minValue(0, 'expected at least 0'),
       v.maxValue(100, 'expected at most 100'),
       v.description('How far it is, from 0 to 100.'),

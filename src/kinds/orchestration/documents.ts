@@ -1,6 +1,7 @@
 import { isAsImported, type Common } from '../../kernel/common.ts';
 import type { Mirror } from '../../kernel/kind.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
+import { printTime } from '../../lib/written-time.ts';
 import {
   nothingUnknown,
   schemaVersion,
@@ -89,8 +90,8 @@ const documentOf = (
   return {
     schema_version: schemaVersion,
     session_id: origin?.sessionId ?? common.name,
-    created: origin?.created ?? common.startedAt,
-    updated: common.updatedAt,
+    created: origin?.created ?? printTime(common.startedAt),
+    updated: printTime(common.updatedAt),
     project: { name: project?.name ?? '', path: project?.path ?? '', git_branch: common.branch },
     goal: common.goal ?? '',
     mode: state.mode,
@@ -101,16 +102,22 @@ const documentOf = (
     decisions_made: (common.journal?.recent.decision ?? []).map(({ text, rationale = '', at }) => ({
       decision: text,
       rationale,
-      timestamp: at,
+      timestamp: printTime(at),
     })),
     context_usage: {
       estimated_tokens: usage?.tokens ?? 0,
       percentage: usage?.percentage ?? 0,
-      last_compression: compression?.at ?? null,
+      last_compression: timeOf(compression?.at ?? null),
     },
-    errors: errors.map(({ agent, message, at }) => ({ ...(agent === null ? {} : { agent }), message, at })),
+    errors: errors.map(({ agent, message, at }) => ({
+      ...(agent === null ? {} : { agent }),
+      message,
+      at: printTime(at),
+    })),
   };
 };
+
+const timeOf = (at: string | null): string | null => (at === null ? null : printTime(at));
 
 /** What the file held that is not of the format, where that is still so: places in lists that have changed are left out. */
 const unknownOf = (state: OrchestrationState, { journal }: Common): UnknownKeys => {
@@ -172,8 +179,8 @@ const agentToDocument = (state: OrchestrationState, agent: Agent): AgentDocument
     type: agent.type,
     task: agent.task,
     status: standing === 'in doubt' ? 'in_progress' : standing,
-    started: agent.startedAt,
-    ...(agent.endedAt === null ? {} : { completed: agent.endedAt }),
+    started: timeOf(agent.startedAt),
+    ...(agent.endedAt === null ? {} : { completed: printTime(agent.endedAt) }),
     ...(isRunning && agent.progress !== null ? { progress: agent.progress } : {}),
     ...(agent.summary === null ? {} : { result_summary: agent.summary }),
     ...(agent.tokens === null ? {} : { context_tokens: agent.tokens }),

@@ -233,7 +233,10 @@ const refuseLimits = (state: OrchestrationState, common: Common | undefined): Re
     {
       retryable: true,
       expected: `fewer than ${most} agents at work`,
-      legal: [listCommand(common), `stint mode optimize${sessionFlag(common)}`],
+      legal: [
+        listCommand(common),
+        ...(limits.optimize.agents > most ? [`stint mode optimize${sessionFlag(common)}`] : []),
+      ],
       hint: listCommand(common),
     },
   );

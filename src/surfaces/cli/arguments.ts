@@ -153,11 +153,12 @@ export const parseCommandLine = (verbs: readonly Verb[], argv: readonly string[]
     if (unknown !== undefined)
       return err(refuseUsage(`There is no flag ${quoted(unknown)} before the verb.`, 'stint --help'));
     if (topic === '') return ok({ kind: 'help', verb: undefined, group: undefined, json });
-    if (isGroup(verbs, topic)) return ok({ kind: 'help', verb: undefined, group: topic, json });
+    // A verb may have the first word of others as its name.
     const found = findNamed(verbs, topic);
-    return found === undefined
-      ? err(refuseVerb(verbs, topic))
-      : ok({ kind: 'help', verb: found.verb, group: undefined, json });
+    if (found !== undefined) return ok({ kind: 'help', verb: found.verb, group: undefined, json });
+    return isGroup(verbs, topic)
+      ? ok({ kind: 'help', verb: undefined, group: topic, json })
+      : err(refuseVerb(verbs, topic));
   }
   // Names of verbs have one word or two.
   for (const count of [2, 1]) {
@@ -277,13 +278,7 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
     }
     const value = valueOf(option.type, token.value);
     if (value === undefined || (value === '' && !option.isInput)) {
-      const wanted =
-        option.type === 'switch' || option.type === 'rest'
-          ? 'takes no value'
-          : option.type === 'number'
-            ? 'takes a whole number'
-            : 'needs a value';
-      return err(refuseUsage(`${verb.name}: --${option.name} ${wanted}.`, help));
+      return err(refuseUsage(`${verb.name}: --${option.name} ${wantedBy[option.type]}.`, help));
     }
     if (option.key === undefined) continue;
     if (option.type === 'rest') {
@@ -322,7 +317,10 @@ const parseVerbLine = ({ verb, alias }: Named, argv: readonly string[]): Result<
       );
     }
     const value = valueOf(field.type, word);
-    if (value === undefined) return err(refuseUsage(`${verb.name}: ${field.name} is a whole number.`, help));
+    if (value === undefined)
+      return err(
+        refuseUsage(`${verb.name}: ${field.name} is a ${field.type === 'decimal' ? '' : 'whole '}number.`, help),
+      );
     if (input[key] !== undefined && input[key] !== value)
       return err(refuseUsage(`${verb.name}: ${field.name} is given twice.`, help));
     input[key] = value;
@@ -425,7 +423,17 @@ const textOf = (value: string | number | boolean | undefined): string | undefine
 const valueOf = (type: Flag['type'], value: string | undefined): string | number | boolean | undefined => {
   if (type === 'switch' || type === 'rest') return value === undefined ? true : undefined;
   if (type === 'text' || type === 'texts') return value;
-  return value !== undefined && /^-?\d{1,15}$/.test(value) ? Number(value) : undefined;
+  const shape = type === 'decimal' ? /^-?\d{1,15}(?:\.\d{1,15})?$/ : /^-?\d{1,15}$/;
+  return value !== undefined && shape.test(value) ? Number(value) : undefined;
+};
+
+const wantedBy: Readonly<Record<Flag['type'], string>> = {
+  switch: 'takes no value',
+  rest: 'takes no value',
+  number: 'takes a whole number',
+  decimal: 'takes a number',
+  text: 'needs a value',
+  texts: 'needs a value',
 };
 
 const refuseUsage = (

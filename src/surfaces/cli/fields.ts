@@ -4,8 +4,8 @@ import type { Verb } from '../../kernel/verb.ts';
 /** A flag of the command line. */
 export interface Flag {
   readonly name: string;
-  /** `texts` may be given again and again; the value of `rest` is everything behind `--`. */
-  readonly type: 'text' | 'texts' | 'rest' | 'number' | 'switch';
+  /** A `number` is a whole one; `texts` may be given again and again; the value of `rest` is everything behind `--`. */
+  readonly type: 'text' | 'texts' | 'rest' | 'number' | 'decimal' | 'switch';
   readonly description: string;
 }
 
@@ -16,9 +16,10 @@ export const flagNameOf = (key: string): string => key.replaceAll('_', '-');
 export const fieldOf = (key: string, schema: unknown): Flag & { readonly required: boolean } => {
   const parts = partsOf(schema);
   const types = new Set(parts.map(({ type }) => type));
+  const number = types.has('integer') ? 'number' : 'decimal';
   return {
     name: flagNameOf(key),
-    type: types.has('boolean') ? 'switch' : types.has('number') ? 'number' : types.has('array') ? 'texts' : 'text',
+    type: types.has('boolean') ? 'switch' : types.has('number') ? number : types.has('array') ? 'texts' : 'text',
     description: parts.map(({ description }) => description).find((text) => text !== undefined) ?? '',
     required: !types.has('optional'),
   };

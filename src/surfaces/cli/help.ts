@@ -140,4 +140,4 @@ const wrap = (text: string, columns: number): string =>
     .join('\n');
 
 const valueName = (type: Flag['type']): string =>
-  ({ text: ' TEXT', texts: ' TEXT ...', rest: ' -- WORD ...', number: ' N', switch: '' })[type];
+  ({ text: ' TEXT', texts: ' TEXT ...', rest: ' -- WORD ...', number: ' N', decimal: ' N', switch: '' })[type];
