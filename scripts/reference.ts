@@ -169,6 +169,10 @@ const exitCodesPage = (): readonly string[] => [
         'the values that are missing, each with its list field, its name and what it is, where a person on a terminal is asked for them; left out where there are none',
       ],
       [
+        '`ways`',
+        'ways to go on among which somebody has to choose, each with its text and its command; a person on a terminal is asked for the number of one; left out where there are none',
+      ],
+      [
         '`lease`',
         'the lease of somebody else that stands in the way, as `lease show` has it; left out where none does',
       ],

@@ -326,7 +326,7 @@ export const assertErrorKeys = (document: Printed): void => {
   assert.equal(document.schema_version, 1);
   for (const key of errorKeys) assert.ok(key in document.error, `error.${key} is there`);
   for (const key of Object.keys(document.error))
-    assert.ok([...errorKeys, 'faults', 'lease'].includes(key), `error.${key} is documented`);
+    assert.ok([...errorKeys, 'faults', 'lease', 'ways'].includes(key), `error.${key} is documented`);
   assert.equal(typeof document.error.message, 'string');
   // A lease that stands in the way ends by itself.
   assert.equal(document.error.retryable, document.error.code === 'busy' || document.error.lease !== undefined);
