@@ -7,6 +7,7 @@ import { sessionAt, statusToJson, surroundingsOf } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok } from '../lib/result.ts';
+import { truncate } from '../lib/text.ts';
 
 export const status = defineVerb({
   name: 'status',
@@ -33,7 +34,7 @@ export const status = defineVerb({
     return [
       fieldLines([
         [textAt(answer, 'session'), `${state}${reason === '' ? '' : ` (${reason})`}`],
-        ['goal', textAt(answer, 'goal')],
+        ['goal', truncate(textAt(answer, 'goal'), 300)],
         ['paused', pausedText(answer)],
         ['archived', sinceText(textAt(answer, 'archived_at'))],
         ['position', textAt(answer, 'position')],
