@@ -28,7 +28,7 @@ const kinds = readdirSync(join(root, 'src/kinds'), { withFileTypes: true })
   .map((entry) => entry.name)
   .toSorted();
 const saysEveryday = (path: string): boolean => readFileSync(join(root, path), 'utf8').includes('\n  everyday: true,');
-/** Those that say so are loaded with the program, all others when a session of theirs is met; their verbs lie apart. */
+/** Those that say so are loaded with the program, all others when a session of theirs is met. Their verbs lie apart. */
 const isEveryday = (kind: string): boolean => saysEveryday(`src/kinds/${kind}/index.ts`);
 const everydayKinds = kinds.filter(isEveryday);
 write(
@@ -43,19 +43,16 @@ write(
   'src/kinds/everyday.gen.ts',
   `${header}import type { Kind } from '../kernel/kind.ts';
 import type { LazyKind } from '../kernel/kinds.ts';
-import type { Verb } from '../kernel/verb.ts';
 ${everydayKinds.map((name) => `import * as ${camel(name)} from './${name}/index.ts';`).join('\n')}
 
 export const kinds: readonly (Kind | LazyKind)[] = [
 ${kinds.map((name) => `  ${isEveryday(name) ? `${camel(name)}.kind` : `{ name: '${name}', load: async () => import('./${name}/index.ts') }`},\n`).join('')}];
-
-export const kindVerbs: readonly Verb[] = [${everydayKinds.map((name) => `...${camel(name)}.verbs`).join(', ')}];
 `,
 );
 write(
   'src/kinds/verbs.gen.ts',
   `${header}import type { Verb } from '../kernel/verb.ts';
-${kinds.map((name) => `import { verbs as ${camel(name)} } from './${name}/${isEveryday(name) ? 'index' : 'verbs'}.ts';`).join('\n')}
+${kinds.map((name) => `import { verbs as ${camel(name)} } from './${name}/verbs.ts';`).join('\n')}
 
 export const kindVerbs: readonly Verb[] = [${kinds.map((name) => `...${camel(name)}`).join(', ')}];
 `,

@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs';
-import { kinds, kindVerbs } from './kinds/everyday.gen.ts';
+import { kinds } from './kinds/everyday.gen.ts';
 import { machineName } from './lib/machine.ts';
 import { timeText } from './lib/time.ts';
 import { OutputFailure } from './surfaces/cli/output.ts';
@@ -74,7 +74,7 @@ const main = async (): Promise<void> => {
       argv: process.argv.slice(2),
       cwd: cwd(),
       env,
-      verbs: [...everyday, ...kindVerbs],
+      verbs: everyday,
       more: async () => (await import('./surfaces/verbs.ts')).allVerbs,
       kinds,
       version,

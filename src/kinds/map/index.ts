@@ -1,8 +1,6 @@
 import { checkMapMeta, printMapMeta } from '../../formats/ocr/map-meta.ts';
 import type { Kind } from '../../kernel/kind.ts';
-import { completionVerb } from '../../kernel/phases-verb.ts';
 import { definePhaseWorkflow, type PhaseWorkflow } from '../../kernel/phases.ts';
-import type { Verb } from '../../kernel/verb.ts';
 import { examples } from './examples.ts';
 
 /** Items of a list and rows of a table that name a path as code, between backticks (0x60). */
@@ -12,10 +10,9 @@ const mappedFiles = {
 };
 
 /** The phases of a code review map, their numbers and files: those of the Open Code Review workflow. */
-const workflow: PhaseWorkflow = {
+export const workflow: PhaseWorkflow = {
   name: 'map',
   summary: 'a map of a change for those who review it, in runs: its files in sections, how they hang together and why',
-  everyday: true,
   phases: [
     {
       name: 'map-context',
@@ -67,5 +64,3 @@ The run must be in synthesis (6). In one transaction the map is stored and the r
 };
 
 export const kind: Kind = definePhaseWorkflow(workflow);
-
-export const verbs: readonly Verb[] = [completionVerb(workflow)];

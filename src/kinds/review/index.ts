@@ -1,15 +1,13 @@
 import { checkRoundMeta, printRoundMeta } from '../../formats/ocr/round-meta.ts';
 import type { Kind } from '../../kernel/kind.ts';
-import { completionVerb } from '../../kernel/phases-verb.ts';
 import { definePhaseWorkflow, type PhaseWorkflow } from '../../kernel/phases.ts';
-import type { Verb } from '../../kernel/verb.ts';
 import { examples } from './examples.ts';
 
 /** The headings under which a reviewer writes a finding. The plural is the heading of a section. */
 const findings = { label: 'findings', pattern: String.raw`^ {0,3}#{2,6}[ \t]+(?:finding|issue|suggestion)\b` };
 
 /** The phases of a code review, their numbers and files: those of the Open Code Review workflow. */
-const workflow: PhaseWorkflow = {
+export const workflow: PhaseWorkflow = {
   name: 'review',
   summary:
     'a code review in rounds: reviewers work side by side, their findings are aggregated, discussed and synthesized',
@@ -67,5 +65,3 @@ The round must be in synthesis (6). In one transaction the findings are stored a
 };
 
 export const kind: Kind = definePhaseWorkflow(workflow);
-
-export const verbs: readonly Verb[] = [completionVerb(workflow)];

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { planBatches } from '../../formats/run-state/plan.ts';
 import type { TemplateNode } from '../../formats/run-state/template.ts';
 import { fieldLines, objectsAt, table, textAt, textsAt } from '../../kernel/answer.ts';
 import { requiredText } from '../../kernel/fields.ts';
@@ -25,7 +26,6 @@ A template with faults is refused (7): template validate names them all.`,
       const { found, read } = named.value;
       if (!read.ok) return err({ refusal: { ...refuseFaults(named.value), faults: named.value.faultLines } });
       const { template, warnings } = read.value;
-      const { planBatches } = await import('../../formats/run-state/plan.ts');
       const nodeById = new Map(template.nodes.map((node) => [node.id, node]));
       return ok({
         template: found.slug,

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { planBatches } from '../../formats/run-state/plan.ts';
 import { objectsAt, textAt, textsAt } from '../../kernel/answer.ts';
 import { requiredText } from '../../kernel/fields.ts';
 import { defineVerb } from '../../kernel/verb.ts';
@@ -34,7 +35,6 @@ A template is named by its slug, its template_id, or a path that is absolute or 
         });
       }
       const { template, warnings } = read.value;
-      const { planBatches } = await import('../../formats/run-state/plan.ts');
       const batches = planBatches(template).map(({ batch, nodes, parallel }) => ({ batch, nodes, parallel }));
       return ok({
         ...report,
