@@ -24,7 +24,7 @@ while (left.size > 0)
     });
     if (!started.ok) {
       const { code, message, retryable } = started.error.refusal;
-      if (/has completed at/.test(message)) left.delete(agent);
+      if (message.includes('has completed at')) left.delete(agent);
       else if (code !== 'illegal-transition') throw new Error(message);
       if (retryable) limited += 1;
       await pause(10);
