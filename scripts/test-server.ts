@@ -28,6 +28,10 @@ const usual = [
   'kinds/map',
   'kinds/sheet',
   'import-runs',
+  'orchestration',
+  'orchestration-races',
+  'orchestration-resume',
+  'orchestration-seed',
 ];
 
 const given = process.argv.slice(2);

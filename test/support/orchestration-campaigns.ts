@@ -74,7 +74,7 @@ const live = async (
   const reports: Report[] = [];
   createInterface(child.stdout).on('line', (line) => {
     reports.push(JSON.parse(line));
-    if (reports.length === kill?.line) setTimeout(() => child.kill('SIGKILL'), kill.milliseconds);
+    if (reports.length === kill?.line) setTimeout(() => void child.kill('SIGKILL'), kill.milliseconds);
   });
   return new Promise((resolve, reject) => {
     child.on('error', reject);

@@ -36,14 +36,16 @@ const obey = (...args: readonly string[]): Printed => {
 };
 
 /** What is left to be handed out: the todos that the brief tells of, each with the agent that is to do it. */
-const todosIn = ({ brief }: Printed): readonly { readonly todo: number; readonly agent: string }[] =>
-  brief.sections
-    .filter(({ name }: Printed) => name === 'remaining')
-    .flatMap(({ facts }: Printed) => facts)
-    .flatMap(({ text }: Printed) => {
+const todosIn = (brief: Printed): readonly { readonly todo: number; readonly agent: string }[] => {
+  const sections: readonly { readonly name: string; readonly facts: readonly { readonly text: string }[] }[] =
+    brief.sections;
+  return sections
+    .flatMap(({ name, facts }) => (name === 'remaining' ? facts : []))
+    .flatMap(({ text }) => {
       const [, todo, agent] = /^todo (\d+): (\S+)$/.exec(text) ?? [];
       return todo === undefined || agent === undefined ? [] : [{ todo: Number(todo), agent }];
     });
+};
 
 const main = async (): Promise<void> => {
   const resumed = obey('resume');
@@ -71,7 +73,7 @@ const main = async (): Promise<void> => {
     if (next.kind === 'decide') ({ next_action: next } = obey(...String(next.command).split(' ').slice(1)));
   };
 
-  const todos = todosIn(resumed);
+  const todos = todosIn(resumed.brief);
   for (let from = 0; from < todos.length; from += atOnce) {
     const wave = todos.slice(from, from + atOnce);
     const started = new Map<string, { readonly attempt: Json; readonly token: Json }>();
