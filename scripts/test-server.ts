@@ -29,6 +29,10 @@ const usual = [
   'kinds/sheet',
   'import-runs',
   'journal',
+  'orchestration',
+  'orchestration-races',
+  'orchestration-resume',
+  'orchestration-seed',
 ];
 
 const given = process.argv.slice(2);

@@ -14,6 +14,7 @@ import {
   type Step,
 } from './support/campaigns.ts';
 import { damageStores, killRepairs, repairAtOnce, writeWhileRepaired } from './support/damage.ts';
+import { killOrchestrators } from './support/orchestration-campaigns.ts';
 import { approval, json, reviewIn } from './support/reviews.ts';
 import { crowdServer, liveThroughDay } from './support/server-soak.ts';
 import { assertSound } from './support/stores.ts';
@@ -78,6 +79,14 @@ const campaigns: readonly Campaign[] = [
       const seed = Date.now() % 1_000_000;
       const { kills, runs, doubts, done, adopted } = await driveThroughKills(tidying, seed, isShort ? 10 : 100);
       return `${kills} kills (seed ${seed}), ${runs} runs: ${doubts} attempts in doubt, ${done} of them done; ${adopted} taken from a driver that was gone; every effect once`;
+    },
+  },
+  {
+    name: 'kill orchestrators',
+    run: async (tidying) => {
+      const seed = Date.now() % 1_000_000;
+      const { kills, doubts, done } = await killOrchestrators(tidying, seed, isShort ? 10 : 100);
+      return `${kills} kills (seed ${seed}): ${doubts} agents in doubt, ${done} of them done; all work once`;
     },
   },
   {

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { leafRecords, readPages } from '../../src/store/sqlite/salvage/pages.ts';
+import { randomFrom } from './random.ts';
 import { approval, json, objection, phases } from './reviews.ts';
 import type { LineOutcome } from './run-lines.ts';
 import { assertSound } from './stores.ts';
@@ -166,17 +167,6 @@ interface Harm {
   readonly to: number;
   readonly apply: (bytes: Buffer) => Buffer;
 }
-
-/** Numbers between 0 and 1 from a seed (mulberry32). */
-const randomFrom = (seed: number): (() => number) => {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-};
 
 /** The damage that belongs to a seed. */
 const harmOf = (seed: number, { database, log }: { readonly database: Buffer; readonly log: Buffer }): Harm => {

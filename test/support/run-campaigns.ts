@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { randomFrom } from './random.ts';
 import { effectsIn, type Report } from './run-driver.ts';
 import type { Effect } from './run-step.ts';
 import { assertSound, eventsOf } from './stores.ts';
@@ -294,15 +295,4 @@ const assertFiles = (world: TestWorld, log: readonly Printed[]): void => {
   );
   assert.equal(JSON.parse(readFileSync(join(folder, 'checkpoints/CP-01.json'), 'utf8')).next_node, 'pack');
   assert.equal(listOf(document.execution_plan).length, 5);
-};
-
-/** Numbers between 0 and 1 that depend on the seed alone: mulberry32. */
-const randomFrom = (seed: number): (() => number) => {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 };
