@@ -433,7 +433,7 @@ test('once something happens here the file is ours, without the loss of a key, a
   assert.deepEqual(over.decisions_made[1], {
     decision: 'Honey',
     rationale: '',
-    timestamp: '2026-03-17T12:00:00.000Z',
+    timestamp: '2026-03-17T12:00:00Z',
   });
   assert.deepEqual(keptIn(world), [text(strange)]);
 });
