@@ -28,6 +28,8 @@ const usual = [
   'kinds/map',
   'kinds/sheet',
   'import-runs',
+  'import-orchestrator',
+  'orchestrator-recovery',
   'journal',
   'orchestration',
   'orchestration-races',

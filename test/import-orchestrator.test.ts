@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { caseFile, caseLines } from './support/cases.ts';
 import { as, claim } from './support/leases.ts';
 import { ordinary, withoutUser } from './support/permissions.ts';
 import { dumpStore, eventsOf, treeOf } from './support/stores.ts';
@@ -378,9 +379,10 @@ test('goal, times, agents, work, usage, decisions and errors come over, each whe
   );
 });
 
-test('of an agent that was at work nobody knows what it has done: it is neither done again nor taken for done unasked', (context) => {
+test('G01: of an agent that was at work nobody knows what it has done: it is neither done again nor taken for done unasked', (context) => {
   const world = worldWith(context);
   take(world);
+  assert.match(world.answer('status').next_action.text, /^Nobody knows what pour-1 has done: /);
   assert.equal(world.refusal(5, 'agent', 'start', 'pour-1').code, 'illegal-transition');
   assert.equal(world.refusal(6, 'finish').code, 'invariant-unmet');
   move(world, 'resume', '--rerun', 'pour-1', '--reason', 'the cups are empty');
@@ -431,7 +433,7 @@ test('once something happens here the file is ours, without the loss of a key, a
   assert.deepEqual(over.decisions_made[1], {
     decision: 'Honey',
     rationale: '',
-    timestamp: '2026-03-17T12:00:00.000Z',
+    timestamp: '2026-03-17T12:00:00Z',
   });
   assert.deepEqual(keptIn(world), [text(strange)]);
 });
@@ -681,6 +683,52 @@ test(
   },
 );
 
+const diff3 = (name: string): Printed => document({ goal: name, session_id: '2026-03-01-three3' });
+
+test(
+  'N03: of a git conflict file and line are told, nothing is chosen silently, each of its sides can be, and other sessions work',
+  { skip: withoutShared('cases') },
+  (context) => {
+    const world = createWorld(context);
+    world.write(current, readFileSync(caseFile('N03', 'session-state.json')));
+    put(world, historyOf(id), document());
+    const answer = importIn(world);
+    assert.deepEqual(
+      listOf(answer.ignored).map(({ path, problem, line, sides }) => [
+        path,
+        problem,
+        line,
+        listOf(sides).map(({ side }) => side),
+      ]),
+      [[current, 'It has a git conflict at line 3.', 3, ['ours', 'base', 'theirs']]],
+    );
+    assert.deepEqual(
+      listOf(answer.sessions).map(({ session }) => session),
+      [key],
+    );
+    const [ours, base, theirs] = ['ours', 'base', 'theirs'].map((name) => text(diff3(name)));
+    for (const side of ['ours', 'base', 'theirs']) {
+      world.write(current, `<<<<<<< HEAD\n${ours}||||||| base\n${base}=======\n${theirs}>>>>>>> feature/x\n`);
+      const one = createWorld(context, { from: world });
+      assert.equal(listOf(importIn(one, '--choose', side).sessions)[0].result, 'imported');
+      assert.equal(one.answer('status').goal, side);
+    }
+  },
+);
+
+test('H08: a session without an agent and without work is 0/0, not finished, and can be finished', (context) => {
+  const world = worldWith(context, document({ agents: [], completed_work: [], pending_tasks: [], errors: [] }));
+  assert.equal(take(world).status, 'active');
+  const [progress] = world.answer('progress').sessions;
+  assert.deepEqual([progress.done, progress.total, progress.fraction], [0, 0, null]);
+  for (const columns of ['0', '1']) {
+    const { status, stdout } = world.with({ env: { COLUMNS: columns } }).run('progress', '--once');
+    assert.equal(status, 0);
+    assert.doesNotMatch(stdout, /NaN|undefined/);
+  }
+  assert.equal(world.run('finish', '--abort').status, 0);
+});
+
 for (const [name, path] of [
   ['a backup', `${current}.bak`],
   ['a version that was set aside', `${current}.kept-0123abcd`],
@@ -744,7 +792,7 @@ test(
 
 // What must not do harm.
 
-test('hostile ids become names, and nothing is written outside', (context) => {
+test('M05: hostile ids become names, and nothing is written outside', (context) => {
   const world = createWorld(context);
   const hostile = [
     '../../../../tmp/escape',
@@ -759,11 +807,13 @@ test('hostile ids become names, and nothing is written outside', (context) => {
     '__proto__',
     '-rf',
     'undefined',
+    ...(withoutShared('cases') === false ? caseLines('M05', 'ids.txt') : []),
   ];
-  for (const [index, name] of hostile.entries()) put(world, historyOf(`h${index}`), document({ session_id: name }));
+  for (const [index, name] of [...new Set(hostile)].entries())
+    put(world, historyOf(`h${index}`), document({ session_id: name }));
   const beside = readdirSync(world.root).toSorted();
   const { sessions, ignored } = importIn(world);
-  assert.deepEqual([listOf(sessions).length, ignored], [hostile.length, []]);
+  assert.deepEqual([listOf(sessions).length, ignored], [new Set(hostile).size, []]);
   for (const { session } of sessions) {
     assert.match(session, /^orchestration:[A-Za-z0-9][\w.-]{0,127}$/);
     world.answer('status', session);

@@ -440,6 +440,11 @@ test(
     const boiled = listOf(world.answer('agent', 'list').agents)[1];
     assert.deepEqual([boiled.id, boiled.files, boiled.vendor_session], ['boil-1', ['kettle.md'], 'v-1']);
     assert.equal(world.answer('status').focus, 'the cups');
+    // And once more, when its file says that something is in doubt.
+    assert.equal(world.run('save').status, 0);
+    rmSync(world.path('.stint'), { recursive: true });
+    assert.equal(world.run('doctor', '--fix').status, 0);
+    world.answer('import', 'orchestrator');
     assert.equal(world.run('resume', '--rerun', 'grind-1').status, 0);
     const after = JSON.parse(readFileSync(world.path(current), 'utf8'));
     assert.deepEqual(after.agents[0], {

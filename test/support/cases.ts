@@ -24,6 +24,7 @@ const eighth = 'cases-brief.test.ts';
 const ninth = 'journal.test.ts';
 const damage = 'damage.test.ts';
 const runs = 'import-runs.test.ts';
+const orchestrator = 'import-orchestrator.test.ts';
 
 /** The cases that concern reviews and runs and their state, by their id. */
 export const publicCases: Readonly<Record<string, PublicCase>> = {
@@ -141,6 +142,12 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     notHere: 'pruning: no verb deletes a session; its script begins sessions with goals, of which a review has none',
   },
   F04: { rule: 'what people remarked survives whatever becomes of files', file: fifth },
+  G01: {
+    rule: 'what was under way when everything stopped is in doubt: it is shown, and neither done again nor taken for done before somebody says which',
+    file: orchestrator,
+    notHere:
+      'its events.jsonl is of another tool: an agent that a file says is at work stands for it; nodes: run-resume',
+  },
   G02: {
     rule: 'what was done before is never handed out again, wherever and by whomever it is gone on with',
     file: runs,
@@ -280,6 +287,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     rule: 'two that begin the same get different names, and a name is never given twice',
     file: second,
     notHere: 'checkpoints and archives',
+  },
+  N03: {
+    rule: 'of a git conflict nothing is chosen silently: file and line are told, each side can be chosen, and other sessions work',
+    file: orchestrator,
+    notHere: 'a union by ids: its events.jsonl is of another tool, and the log here is no file that git merges',
   },
   N07: { rule: 'git sees nothing of ours, and reading changes nothing', file: second },
   O01: {
