@@ -365,7 +365,22 @@ test(
         '  try: name one with --session, for example --session review:other',
       ),
     );
-    assert.deepEqual(at.refusal(3, 'brief').candidates, ['review:other', 'review:login']);
+    const { candidates, ways } = at.refusal(3, 'brief', '--format', 'markdown', '--budget', '2KB');
+    assert.deepEqual(candidates, ['review:other', 'review:login']);
+    assert.deepEqual(ways, [
+      {
+        text: 'no goal, branch other',
+        command: 'stint brief --budget 2KB --format markdown --session review:other',
+      },
+      {
+        text: 'goal: Add login next: stint finish --abort',
+        command: 'stint brief --budget 2KB --format markdown --session review:login',
+      },
+    ]);
+    assert.deepEqual(
+      listOf(at.refusal(3, 'resume', '--rerun', 'A', '--rerun', 'B', '--take-over').ways).map(({ command }) => command),
+      ['other', 'login'].map((one) => `stint resume --rerun A --rerun B --take-over --session review:${one}`),
+    );
     assert.equal(at.answer('resume', 'login').brief.goal.text, 'Add login next: stint finish --abort');
   },
 );

@@ -13,6 +13,7 @@ import {
   createWorld,
   fileOnly,
   later,
+  lines,
   listOf,
   refusedText,
   withoutShared,
@@ -152,6 +153,53 @@ test('D08: who goes on and leaves at once leaves one session with all of its eve
     ['review:another', session],
   );
   assertSound(world);
+});
+
+test('D10: a fresh conversation is not sent to the session that somebody holds, wherever it begins', (context) => {
+  const world = reviewIn(context, 'context');
+  claim(world);
+  world.git('worktree', 'add', '-q', `${world.root}/w2`, '-b', 'w2');
+  const beside = later(as(world, 'fresh', { STINT_AGENT_SESSION: 'fresh-1' }), 5);
+  const apart = beside.with({ cwd: `${world.root}/w2` });
+  const before = dumpStore(world)['event'];
+
+  for (const verb of ['brief', 'resume', 'status']) {
+    assert.equal(
+      refusedText(apart, 4, verb),
+      lines(
+        `stint: No open session belongs to this checkout. In others: ${session} (worktree main, held by ana@desk).`,
+        '  expected: an open session of this checkout, or --session',
+        `  perhaps: ${session}`,
+        '  try: stint begin KIND',
+      ),
+      verb,
+    );
+  }
+  assert.match(refusedText(beside, 10, 'resume'), /is held by ana@desk on desk .*\n {2}try: stint lease show /s);
+  for (const where of [beside, apart]) {
+    assert.equal(where.refusal(10, 'resume', name).lease.holder, 'ana@desk');
+    const brief = where.answer('brief', name);
+    assert.deepEqual(
+      [brief.resume_from, brief.next_action.kind, brief.next_action.command],
+      [null, 'wait', `stint lease show --session ${session}`],
+    );
+    assert.match(String(factsIn(brief, 'standing')), /held by ana@desk on desk until 2026-03-17T12:30:00\.000Z/);
+    const status = where.answer('status', name);
+    assert.deepEqual([status.next_action, status.lease.holder], [brief.next_action, 'ana@desk']);
+    assert.deepEqual(
+      listOf(where.answer('list').sessions).map((row) => [row.session, row.held_by]),
+      [[session, 'ana@desk']],
+    );
+    for (const verb of [['brief', name], ['status', name], ['list']])
+      assert.doesNotMatch(where.run(...verb).stdout, /stint (?:resume|continue)|resume from/, verb.join(' '));
+  }
+  assert.deepEqual(dumpStore(world)['event'], before, 'and nothing was written');
+
+  // One that nobody holds any more is offered, where it belongs.
+  const orphaned = later(beside, 60);
+  assert.equal(orphaned.answer('brief').resume_from, 'context');
+  assert.match(orphaned.answer('brief').next_action.text, /^Nobody works on it: the lease of ana@desk on desk expired/);
+  assert.match(refusedText(later(apart, 60), 4, 'resume'), /In others: \S+ \(worktree main\)\.\n/);
 });
 
 test('G02: the brief says that what was done is done, and goes on behind it', async (context) => {

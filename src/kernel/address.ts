@@ -125,17 +125,20 @@ export const resolve = async (
     if (foreign !== undefined) return err(foreign);
     const known = open.length > 0 ? open : (await meantOf(await world.store.rows({}))).slice(0, 5);
     const names = [...kinds.keys()];
+    const begin = `stint begin ${names.length === 1 ? names[0] : 'KIND'}`;
+    const isElsewhere = open.length > 0;
     return err(
       refuse(
         'not-found',
-        open.length > 0
-          ? `No ${called} session belongs to this checkout.`
+        isElsewhere
+          ? `No ${called} session belongs to this checkout. In others: ${await whoseText(world, open)}.`
           : `There is ${standing.none}${standingSo.length > 0 ? ' that this is about' : ''}.`,
         {
           expected: `${standing.one} of this checkout, or --session`,
+          // Whoever comes to a checkout of their own is not sent to the work of somebody else.
           hint:
-            known[0] === undefined
-              ? `stint begin ${names.length === 1 ? names[0] : 'KIND'}`
+            known[0] === undefined || (isElsewhere && standing === standings.open)
+              ? begin
               : `name one with --session, for example --session ${known[0].key}`,
           candidates: known.slice(0, mostCandidates).map((row) => row.key),
         },
@@ -146,6 +149,20 @@ export const resolve = async (
   // Whoever names no session does not come to work beside somebody who holds one.
   const held = world.joins === true && only.lease !== null ? await refuseJoining(world, only) : undefined;
   return held === undefined ? ok(only) : err(held);
+};
+
+/** Where sessions lie, and who holds them. */
+const whoseText = async (
+  world: { readonly store: Store; readonly caller: Caller; readonly host: Host },
+  rows: readonly SessionRow[],
+): Promise<string> => {
+  const { heldBy, renewalOfRow } = await import('./query.ts');
+  const told: string[] = [];
+  for (const row of rows.slice(0, mostTold)) {
+    const holder = heldBy(row, await renewalOfRow(world.store, row), world);
+    told.push(`${row.key} (worktree ${row.worktree}${holder === null ? '' : `, held by ${holder}`})`);
+  }
+  return [...told, ...(rows.length > mostTold ? [`${rows.length - mostTold} more`] : [])].join(', ');
 };
 
 const refuseJoining = async (
@@ -167,8 +184,9 @@ const refuseJoining = async (
   return refusal;
 };
 
-/** Most sessions that a refusal lists. */
+/** Most sessions that a refusal lists, and of how many it says whose they are. */
 const mostCandidates = 20;
+const mostTold = 5;
 
 const legalAddress = '<kind>:<name>, a bare name, or the first characters (at least 4) of one';
 

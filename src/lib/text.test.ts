@@ -7,7 +7,9 @@ import {
   nearest,
   oneLine,
   padEnd,
+  plainJson,
   plainLine,
+  plainText,
   sizeText,
   stripControls,
   truncate,
@@ -279,6 +281,17 @@ test('a plain line has no breaks, no controls, nothing that hides, and no half c
       assert.ok(plain.isWellFormed());
       assert.doesNotMatch(plain, /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
       assert.equal(plainLine(plain), plain);
+    }),
+  );
+});
+
+test('JSON for a terminal says the same, and holds nothing that the terminal is not given', () => {
+  assert.equal(plainJson(JSON.stringify('a\u009b\u202e\u{e0041}é')), String.raw`"a\u009b\u202e\udb40\udc41é"`);
+  fc.assert(
+    fc.property(anyUnits, (text) => {
+      const json = plainJson(JSON.stringify(text));
+      assert.equal(JSON.parse(json), text);
+      assert.equal(plainText(json), json);
     }),
   );
 });

@@ -78,15 +78,30 @@ export function oneLine(text: string): string {
 }
 
 /**
- * A text from outside as a part of a line: well-formed, on one line, without control characters and without those that
- * reorder what is shown, hide in it, or say something to machines alone (U+200B, U+200E, U+200F, U+061C, U+FEFF, tags).
+ * A text from outside as a terminal is given it: well-formed, without control characters and without those that reorder
+ * what is shown, hide in it, or say something to machines alone (U+200B, U+200E, U+200F, U+061C, U+FEFF, tags).
  */
+export function plainText(text: string): string {
+  return stripControls(text.toWellFormed()).replaceAll(
+    /[\u061c\u200b\u200e\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu,
+    '',
+  );
+}
+
+/** The same as a part of a line. */
 export function plainLine(text: string): string {
-  return oneLine(
-    stripControls(text.toWellFormed()).replaceAll(
-      /[\u061c\u200b\u200e\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu,
-      '',
-    ),
+  return oneLine(plainText(text));
+}
+
+/** JSON that says the same; what a terminal is not given stands in it as escapes. */
+export function plainJson(json: string): string {
+  return json.replaceAll(
+    /[\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu,
+    (character) =>
+      character
+        .split('')
+        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+        .join(''),
   );
 }
 

@@ -28,10 +28,10 @@ Every fact is told whole, with who recorded it, when, and in which event; a text
   }),
   positionals: ['session'],
   does: {
-    reads: async (world, { session: given, format, ...wished }) => {
-      const row = await resolveToGoOn(world, given);
+    reads: async (world, input) => {
+      const row = await resolveToGoOn(world, { verb: 'brief', input });
       if (!row.ok) return err({ refusal: row.error });
-      return ok(await readBrief(world, row.value.key, wishOfBrief(world.caller, { ...wished, format })));
+      return ok(await readBrief(world, row.value.key, wishOfBrief(world.caller, input)));
     },
   },
   text: (answer) => printBrief(briefIn(answer)),

@@ -39,9 +39,10 @@ A template that has changed since is told, and changes nothing.`,
       : undefined;
   },
   does: {
-    writes: async (world, { session, rerun = [], done = [], reason, ...wished }) => {
-      const row = await resolveToGoOn(world, session);
+    writes: async (world, input) => {
+      const row = await resolveToGoOn(world, { verb: 'resume', input });
       if (!row.ok) return row;
+      const { rerun = [], done = [], reason } = input;
       return orderResume(
         world,
         row.value,
@@ -51,7 +52,7 @@ A template that has changed since is told, and changes nothing.`,
           reason: reason ?? `said by ${world.caller.actor}`,
           takesOver: world.caller.takeOver,
         },
-        wishOfBrief(world.caller, wished),
+        wishOfBrief(world.caller, input),
       );
     },
   },

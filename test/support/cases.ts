@@ -109,6 +109,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
       'templates: a review has none; a lease of somebody else and a store that is away stand for the missing file',
   },
   D08: { rule: 'to go on with a session and leave it changes nothing about it', file: first },
+  D10: {
+    rule: 'a fresh conversation is not sent to a session that somebody holds, in its own checkout or in another',
+    file: eighth,
+    notHere: 'its hook comes through a surface that is not there yet: the verbs that it would ask stand for it',
+  },
   E01: { rule: 'projects whose paths look alike share nothing', file: first },
   E03: {
     rule: 'a project that was moved keeps its sessions',

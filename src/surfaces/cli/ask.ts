@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { commandOf, type Ask, type Way } from '../../kernel/refusal.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
-import { oneLine, stripControls } from '../../lib/text.ts';
+import { plainLine } from '../../lib/text.ts';
 
 /** Somebody who can be asked. */
 export interface Prompt {
@@ -44,7 +44,7 @@ export const chooseWay = async (
   prompt: Pick<Prompt, 'line'>,
   ways: readonly Way[],
 ): Promise<readonly string[] | undefined> => {
-  const listed = ways.map((way, at) => `  ${at + 1}  ${oneLine(stripControls(`${way.text} (${commandOf(way)})`))}\n`);
+  const listed = ways.map((way, at) => `  ${at + 1}  ${plainLine(`${way.text} (${commandOf(way)})`)}\n`);
   for (;;) {
     const answer = await prompt.line(`${listed.join('')}Which one? [1-${ways.length}, or nothing] `);
     if (answer === undefined || answer.trim() === '') return undefined;
@@ -65,7 +65,7 @@ export const askAll = async (
 ): Promise<JsonObject | undefined> => {
   const answered: Record<string, Json> = { ...input };
   for (const { field, name, description } of asks) {
-    const question = `${oneLine(stripControls(`${name} (${description})`))}: `;
+    const question = `${plainLine(`${name} (${description})`)}: `;
     let answer: string | undefined = '';
     while (answer.trim() === '') {
       answer = await prompt.line(question);

@@ -9,7 +9,7 @@ import type { Follows, VerbRefusal } from '../../kernel/verb.ts';
 import { errnoCode } from '../../lib/atomic-file.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { oneLine, stripControls } from '../../lib/text.ts';
+import { plainLine } from '../../lib/text.ts';
 import { follow, type Followed } from '../follow.ts';
 import type { Location, OpenStore } from '../world.ts';
 import type { CommandLine } from './arguments.ts';
@@ -57,7 +57,7 @@ export const followLog = async (request: FollowLine): Promise<Result<number, Ver
       sessions: sessions.value,
       from: from.value,
       signal: ending.signal,
-      remark: (text) => void print(2, `stint: ${oneLine(stripControls(text))}\n`),
+      remark: (text) => void print(2, `stint: ${plainLine(text)}\n`),
     }),
     { limit: typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY, line, follows },
   );
@@ -97,7 +97,7 @@ const sessionsOf = async ({
     if (found.ok) return ok([textAt(found.value.answer, 'session')]);
     // As it is waited for later.
     if (found.error.refusal.code !== 'busy') return found;
-    print(2, `stint: waiting: ${oneLine(stripControls(found.error.refusal.message))}\n`);
+    print(2, `stint: waiting: ${plainLine(found.error.refusal.message)}\n`);
     await pause(1000);
   }
 };
@@ -139,7 +139,7 @@ const printEvents = async (
       const lines = given.map((one, index) =>
         line.flags.json
           ? jsonOf(one, index === given.length - 1)
-          : `${oneLine(stripControls(follows.text({ session: one.event.session, ...eventToJson(one.event) })))}\n`,
+          : `${plainLine(follows.text({ session: one.event.session, ...eventToJson(one.event) }))}\n`,
       );
       if (!(await writeOut(lines.join('')))) return ok(0);
       if (left === 0) return ok(0);

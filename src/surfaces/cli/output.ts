@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { refusalToJson, refusals, type Refusal } from '../../kernel/refusal.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { errnoCode } from '../../lib/atomic-file.ts';
-import { oneLine, stripControls } from '../../lib/text.ts';
+import { plainJson, plainLine, plainText } from '../../lib/text.ts';
 import { flagNameOf } from './fields.ts';
 
 /** The answer could not be handed over, for example to a full disk. What the verb did is done. */
@@ -31,13 +31,13 @@ const outputVersion = 1;
 export const printJson = (answer: JsonObject, refusal: Refusal | undefined): void =>
   void print(1, jsonLine({ ...answer, ...(refusal === undefined ? {} : { error: refusalToJson(refusal) }) }));
 
-/** A document in one line. */
+/** A document in one line. What came from outside has no power over a terminal that it is printed to. */
 export const jsonLine = (answer: JsonObject): string =>
-  `${JSON.stringify({ schema_version: outputVersion, ...answer })}\n`;
+  `${plainJson(JSON.stringify({ schema_version: outputVersion, ...answer }))}\n`;
 
 /** An answer for a person. What came from outside has no power over the terminal. */
 export const printText = (text: string, colour: boolean): void => {
-  const lines = stripControls(text).split('\n');
+  const lines = plainText(text).split('\n');
   print(1, `${lines.map((line) => (colour ? paint(line) : line)).join('\n')}\n`);
 };
 
@@ -63,9 +63,7 @@ export const printRefusal = (refusal: Refusal): void => {
     ['  perhaps: ', refusal.candidates?.join(', ')],
     ['  try: ', refusal.hint],
   ];
-  const shown = lines.flatMap(([name, text]) =>
-    text === undefined || text === '' ? [] : [name + oneLine(stripControls(text))],
-  );
+  const shown = lines.flatMap(([name, text]) => (text === undefined || text === '' ? [] : [name + plainLine(text)]));
   print(2, `${shown.join('\n')}\n`);
 };
 

@@ -5,7 +5,7 @@ import { otherExits, refuse, type Ask, type Refusal, type Way } from '../../kern
 import type { PreparedCall, Verb, VerbRefusal } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { oneLine, stripControls } from '../../lib/text.ts';
+import { oneLine, plainLine } from '../../lib/text.ts';
 import type { MountTable } from '../../store/sqlite/file-system.ts';
 import type { Terminal } from '../tui/terminal.ts';
 import {
@@ -118,7 +118,7 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
         return ways.length > 0 && mayAsk(surroundings, line) ? goOn(surroundings, line, ways, exit) : exit;
       }
       const { answer, warnings } = outcome.value;
-      for (const warning of warnings) print(2, `stint: warning: ${oneLine(stripControls(warning))}\n`);
+      for (const warning of warnings) print(2, `stint: warning: ${plainLine(warning)}\n`);
       if (line.flags.json)
         printJson({ ...answer, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }, undefined);
       else if (screen !== undefined)
@@ -128,7 +128,7 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
         const remarks = remarksOn(answer);
         const isValue = line.verb.printsValue || line.prints !== undefined;
         printText([text, ...(isValue ? [] : remarks)].join('\n'), surroundings.colour);
-        for (const remark of isValue ? remarks : []) print(2, `stint: ${oneLine(stripControls(remark))}\n`);
+        for (const remark of isValue ? remarks : []) print(2, `stint: ${plainLine(remark)}\n`);
       }
       return 0;
     }

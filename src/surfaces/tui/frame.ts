@@ -1,7 +1,7 @@
 import { nextText, objectAt, objectsAt, pausedText, textAt, textsAt, leaseText } from '../../kernel/answer.ts';
 import type { FrameLook, Screen } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import { displayWidth, oneLine, padEnd, stripControls, truncate } from '../../lib/text.ts';
+import { displayWidth, oneLine, padEnd, plainText, truncate } from '../../lib/text.ts';
 
 /** A line before it is fitted into the terminal. */
 interface Line {
@@ -304,8 +304,7 @@ const numberAt = (object: JsonObject, key: string): number | null => {
 const clean = (text: string): string => oneLine(withoutPower(text));
 
 /** Whatever comes from outside stays on its line and has no power over the terminal. */
-const withoutPower = (text: string): string =>
-  stripControls(text.toWellFormed()).replaceAll(/[\t\n\u2028\u2029]/g, ' ');
+const withoutPower = (text: string): string => plainText(text).replaceAll(/[\t\n\u2028\u2029]/g, ' ');
 
 /** The lines that a line becomes: cut, or continued below, and then painted. */
 const fit = ({ text, hang, style, isCommand = false }: Line, { columns, colour }: FrameLook): readonly string[] => {
