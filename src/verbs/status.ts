@@ -33,7 +33,7 @@ export const status = defineVerb({
     return [
       fieldLines([
         [textAt(answer, 'session'), `${state}${reason === '' ? '' : ` (${reason})`}`],
-        ['goal', textAt(answer, 'goal')],
+        ['goal', truncate(textAt(answer, 'goal'), 300)],
         ['paused', pausedText(answer)],
         ['archived', sinceText(textAt(answer, 'archived_at'))],
         ['position', textAt(answer, 'position')],
