@@ -7,6 +7,7 @@ import { sessionAt, statusToJson, surroundingsOf } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok } from '../lib/result.ts';
+import { truncate } from '../lib/text.ts';
 
 export const status = defineVerb({
   name: 'status',

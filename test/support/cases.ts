@@ -141,6 +141,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     notHere: 'pruning: no verb deletes a session; its script begins sessions with goals, of which a review has none',
   },
   F04: { rule: 'what people remarked survives whatever becomes of files', file: fifth },
+  G01: {
+    rule: 'what was under way is in doubt, told with its key, and done again only where somebody says so',
+    file: eighth,
+    notHere: 'its events are of another tool: a node that was started with the id of its task stands for them',
+  },
   G02: {
     rule: 'what was done before is never handed out again, wherever and by whomever it is gone on with',
     file: runs,
