@@ -160,10 +160,10 @@ export const doubtfulIn = ({ doubtful }: Pool): readonly string[] => doubtful;
 export const doubtsOf = (pool: Pool, textOf: (step: string) => string | undefined): BriefSteps => ({
   steps: pool.doubtful.slice(0, briefSteps).map((id) => {
     const { attempt = 1, facts } = recordOf(pool, id) ?? {};
-    const said = Object.entries(facts ?? {}).flatMap(([key, value]) =>
+    const known = Object.entries(facts ?? {}).flatMap(([key, value]) =>
       typeof value === 'string' ? [`${key.replaceAll('_', ' ')} ${value}`] : [],
     );
-    return { id, text: textOf(id) ?? id, note: [`attempt ${attempt}`, ...said].join(', ') };
+    return { id, text: textOf(id) ?? id, note: [`attempt ${attempt}`, ...known].join(', ') };
   }),
   total: pool.doubtful.length,
 });
