@@ -190,7 +190,7 @@ test(
     assert.deepEqual(factsIn(brief, 'assumptions'), ['The API stays as it is']);
     assert.deepEqual(factsIn(brief, 'validation'), ['npm test (run by stint, exit code 0, 2 hours ago)']);
     assert.deepEqual(factsIn(brief, 'errors'), ['the build broke']);
-    assert.ok(factsIn(brief, 'files').includes('R/sensitivity.R: where it is done'));
+    assert.ok(factsIn(brief, 'files').includes('R/sensitivity.R: where it is done (not there)'));
     assert.deepEqual(factsIn(brief, 'commands'), ['npm test']);
     assert.deepEqual(factsIn(brief, 'blockers'), ['the server is down; it needs somebody who restarts it']);
     assert.match(
@@ -265,10 +265,10 @@ test('a validation that is older than what is there says so', { skip: fileOnly }
   const path = world.write('a.ts', 'changed');
   utimesSync(path, new Date('2026-03-17T11:00:00Z'), new Date('2026-03-17T11:00:00Z'));
   const at = later(world, 60);
-  assert.deepEqual(factsIn(at.answer('brief'), 'validation'), ['npm test (exit code 0, 1 hour ago)']);
+  assert.deepEqual(factsIn(at.answer('brief'), 'validation'), ['npm test (claimed, exit code 0, 1 hour ago)']);
   utimesSync(path, new Date('2026-03-17T12:30:00Z'), new Date('2026-03-17T12:30:00Z'));
   assert.deepEqual(factsIn(at.answer('brief'), 'validation'), [
-    'npm test (exit code 0, 1 hour ago, files changed since)',
+    'npm test (claimed, exit code 0, 1 hour ago, files changed since)',
   ]);
 });
 
@@ -299,7 +299,7 @@ test('a step that is in doubt, and one whose worker is gone, are nothing to go o
   assert.equal(left.resume_from, null);
   const resumed = await bob.ask('resume');
   assert.deepEqual(factsIn(resumed.brief, 'in_doubt'), [
-    'A: nobody knows what its last attempt has done; say stint resume --rerun A, or --done A',
+    'A (attempt 1): nobody knows what it has done; say stint resume --rerun A, or --done A; it is: do A',
   ]);
   assert.deepEqual([factsIn(resumed.brief, 'current'), resumed.brief.resume_from], [[], null]);
   assert.deepEqual(factsIn(resumed.brief, 'remaining'), ['B: do B']);

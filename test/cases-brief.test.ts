@@ -1,6 +1,6 @@
 /** The public cases, as far as they are about going on with a session and about briefs; the table of all is in support/cases.ts. */
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { caseFile, caseLines } from './support/cases.ts';
@@ -200,6 +200,39 @@ test('D10: a fresh conversation is not sent to the session that somebody holds, 
   assert.equal(orphaned.answer('brief').resume_from, 'context');
   assert.match(orphaned.answer('brief').next_action.text, /^Nobody works on it: the lease of ana@desk on desk expired/);
   assert.match(refusedText(later(apart, 60), 4, 'resume'), /In others: \S+ \(worktree main\)\.\n/);
+});
+
+test('G01: what was under way is told as in doubt, with what it was and its key, and done again only where somebody says so', async (context) => {
+  const { world, clock, ana, bob } = await flowIn(context, [
+    [work('N-001')],
+    [work('N-002', { name: 'call the webhook' }), work('N-003')],
+  ]);
+  const calls = (): number => readFileSync(world.path('webhook'), 'utf8').length;
+  const first = await ana.claim();
+  await ana.ask('complete', { step: first.id, attempt: first.attempt });
+  await ana.claim({ ttl: '10m' });
+  await ana.ask('start', { step: 'N-002', cli_task_id: 'k1' });
+  appendFileSync(world.path('webhook'), '.');
+  clock.minutes = 20;
+
+  const { brief, in_doubt: inDoubt } = await bob.ask('resume');
+  assert.deepEqual(inDoubt, ['N-002']);
+  assert.deepEqual(factsIn(brief, 'in_doubt'), [
+    'N-002 (attempt 1, cli task id k1): nobody knows what it has done; say stint resume --rerun N-002, or --done N-002; it is: call the webhook',
+  ]);
+  assert.deepEqual(
+    [brief.resume_from, factsIn(brief, 'current'), factsIn(brief, 'remaining')],
+    [null, [], ['N-003: do N-003']],
+  );
+  const handed = listOf((await bob.ask('next', { claim: true, limit: 5 })).steps);
+  assert.deepEqual(
+    handed.map(({ id }) => id),
+    ['N-003'],
+  );
+  assert.equal(calls(), 1);
+  await bob.ask('complete', { step: 'N-003' });
+  const settled = await bob.ask('resume', { done: ['N-002'], reason: 'the receiver has it' });
+  assert.deepEqual([factsIn(settled.brief, 'in_doubt'), settled.brief.status, calls()], [[], 'closed', 1]);
 });
 
 test('G02: the brief says that what was done is done, and goes on behind it', async (context) => {

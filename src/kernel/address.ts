@@ -153,7 +153,7 @@ export const resolve = async (
 
 /** Where sessions lie, and who holds them. */
 const whoseText = async (
-  world: { readonly store: Store; readonly caller: Caller; readonly host: Host },
+  world: Pick<World, 'store' | 'caller' | 'host'>,
   rows: readonly SessionRow[],
 ): Promise<string> => {
   const { heldBy, renewalOfRow } = await import('./query.ts');

@@ -50,7 +50,10 @@ export const lookAround = async (
       : { known: false, because: 'the session belongs to another machine' },
     openedBy: opened?.actor ?? null,
     absent: new Set(
-      named.flatMap(({ path }) => (isHere && path !== '' && !files.exists(`${home.root}/${path}`) ? [path] : [])),
+      [
+        ...named.map(({ path }) => path),
+        ...(common.journal?.recent.file ?? []).map(({ path, text }) => path ?? text),
+      ].filter((path) => isHere && path !== '' && !files.exists(`${home.root}/${path}`)),
     ),
     entries: budget === 'full' ? await readEntries(store, session) : undefined,
     last: { updatedAt: common.updatedAt, ...(common.resumed === undefined ? {} : { resumed: common.resumed }) },
@@ -138,7 +141,6 @@ export const briefOf = (
         ];
       }),
     ),
-    inDoubt: folded.steps?.inDoubt() ?? [],
     notes,
     now: caller.now,
   };

@@ -30,6 +30,7 @@ const seed: KindBrief = {
   goal: null,
   done: stepsOf({ text: 'Architecture design', note: '3 methods proposed' }, { text: 'Test stubs created' }),
   current: stepsOf({ id: 'code-1', text: 'Implement primary method', percent: 60 }),
+  inDoubt: stepsOf(),
   remaining: stepsOf(
     { text: 'Complete code-1 implementation' },
     { text: 'Add unit tests' },
@@ -52,7 +53,6 @@ const factsOf = (changes: Partial<BriefFacts> = {}): BriefFacts => ({
   kind: seed,
   openedBy: 'ana@desk',
   atWork: new Map(),
-  inDoubt: [],
   outside: { known: false, because: 'there is no git repository' },
   home: { id: 'here', root: '/project', branch: 'main' },
   absent: new Set(),
@@ -204,11 +204,11 @@ Next: Go on.
     const journal = journalOf(1, () => ({ entry: 'validation', text: 'npm test', exit_code: 0 }));
     const seen = { known: true, head: 'abc', commits: null, dirty: null } as const;
     for (const [outside, said] of [
-      [{ ...seen, changedSinceValidation: true }, 'npm test (exit code 0, 2 hours ago, files changed since)'],
-      [{ ...seen, changedSinceValidation: false }, 'npm test (exit code 0, 2 hours ago)'],
+      [{ ...seen, changedSinceValidation: true }, 'npm test (claimed, exit code 0, 2 hours ago, files changed since)'],
+      [{ ...seen, changedSinceValidation: false }, 'npm test (claimed, exit code 0, 2 hours ago)'],
       [
         { ...seen, changedSinceValidation: null },
-        'npm test (exit code 0, 2 hours ago, whether files changed since is not known)',
+        'npm test (claimed, exit code 0, 2 hours ago, whether files changed since is not known)',
       ],
     ] as const)
       assert.deepEqual(sectionOf(composeBrief({ ...withJournal(journal), outside }, plain), 'validation'), [said]);
@@ -275,7 +275,7 @@ Next: Go on.
     const from = (changes: Partial<BriefFacts>): string | null => composeBrief(factsOf(changes), plain).resume_from;
     const nextKind = (kind: string) => ({ status: { next_action: { kind, text: '', command: null } } });
     assert.equal(from({}), 'code-1');
-    assert.equal(from({ inDoubt: ['N-002'] }), null);
+    assert.equal(from({ kind: { ...seed, inDoubt: stepsOf({ id: 'N-002', text: 'N-002' }) } }), null);
     assert.equal(from({ atWork: new Map([['code-1', { note: 'left (expired)', isLeft: true }]]) }), null);
     for (const kind of ['wait', 'settle', 'resume', 'decide']) assert.equal(from(nextKind(kind)), null, kind);
     assert.equal(from({ common: { ...common, status: 'closed', outcome: 'aborted' } }), null);
@@ -384,6 +384,7 @@ const anyFacts: fc.Arbitrary<BriefFacts> = fc
       goal: fc.option(hostile),
       done: steps,
       current: steps,
+      inDoubt: steps,
       remaining: steps,
       progress: fc.record({ percent: fc.option(fc.integer({ min: 0, max: 100 })), formula: hostile }),
       files: fc.array(fc.record({ path: hostile, label: hostile }), { maxLength: 5 }),
@@ -392,7 +393,6 @@ const anyFacts: fc.Arbitrary<BriefFacts> = fc
       lost: texts,
     }),
     openedBy: fc.option(hostile),
-    inDoubt: texts,
     notes: texts,
     position: hostile,
     missing: texts,
@@ -415,7 +415,6 @@ const anyFacts: fc.Arbitrary<BriefFacts> = fc
       },
       kind: given.kind,
       openedBy: given.openedBy,
-      inDoubt: given.inDoubt,
       notes: given.notes,
       status: {
         position: given.position,

@@ -21,7 +21,6 @@ export interface BriefFacts {
   readonly openedBy: string | null;
   /** What is to be known of the attempts that run, by their step. */
   readonly atWork: ReadonlyMap<string, { readonly note: string; readonly isLeft: boolean }>;
-  readonly inDoubt: readonly string[];
   /** Entries of the journal that were read from the log, where all of them were wanted; else those that are kept count. */
   readonly entries?: Readonly<Partial<Record<EntryType, readonly Entry[]>>> | undefined;
   readonly outside: OutsideLook;
@@ -185,9 +184,9 @@ const goalOf = ({ common, kind, openedBy }: BriefFacts, longest: number): Fact |
 };
 
 /** The step to go on with: nobody is told one while somebody else is at it, or while it is not known what was done. */
-const resumeFrom = ({ common, status, kind, inDoubt, atWork }: BriefFacts): string | null => {
+const resumeFrom = ({ common, status, kind, atWork }: BriefFacts): string | null => {
   const waits = ['wait', 'settle', 'resume', 'decide'].includes(textAt(objectAt(status, 'next_action'), 'kind'));
-  if (common.status === 'closed' || waits || inDoubt.length > 0) return null;
+  if (common.status === 'closed' || waits || kind.inDoubt.total > 0) return null;
   const step = kind.current.steps[0] ?? kind.remaining.steps[0];
   if (step === undefined || atWork.get(step.id ?? '')?.isLeft === true) return null;
   return step.id ?? step.text;
@@ -225,7 +224,7 @@ interface Urgency {
 }
 
 const draftsOf = (facts: BriefFacts, longest: number): readonly Draft[] => {
-  const { common, kind, outside, entries, inDoubt } = facts;
+  const { common, kind, outside, entries } = facts;
   const session = `--session ${common.key}`;
   const status = `stint status ${session}`;
   const steps = `stint progress --once ${session}`;
@@ -277,11 +276,10 @@ const draftsOf = (facts: BriefFacts, longest: number): readonly Draft[] => {
     draft(
       'in_doubt',
       'In Doubt',
-      inDoubt.map((step) => ({
-        text: `${step}: nobody knows what its last attempt has done; say stint resume --rerun ${step}, or --done ${step}`,
-      })),
+      kind.inDoubt.steps.map(toldOfDoubt),
       { first: 0, each: 1 },
       `stint next ${session}`,
+      kind.inDoubt.total,
     ),
     draft('blockers', 'Blockers', (common.journal?.blockers ?? []).map(toldOfBlocker), { first: 1, each: 1 }, status),
     stepsOf('remaining', 'Pending', kind.remaining, { first: 3, each: 1 }),
@@ -395,6 +393,14 @@ const toldOfStep = ({ id, text, note, percent, by, at }: BriefStep, { atWork }: 
   };
 };
 
+/** What to say comes before what it is, which may be long. */
+const toldOfDoubt = ({ id, text, note }: BriefStep): Told => {
+  const step = id ?? text;
+  return {
+    text: `${step}${note === undefined ? '' : ` (${note})`}: nobody knows what it has done; say stint resume --rerun ${step}, or --done ${step}${text === step ? '' : `; it is: ${text}`}`,
+  };
+};
+
 const toldOfBlocker = ({ id, at, actor, reason, needs }: Blocker): Told => ({
   text: `${reason}${needs === null ? '' : `; it needs ${needs}`}`,
   by: actor,
@@ -403,10 +409,15 @@ const toldOfBlocker = ({ id, at, actor, reason, needs }: Blocker): Told => ({
 });
 
 /** An entry of the journal in a line. */
-const toldOf = (entry: Entry, { outside, now }: BriefFacts, isNewest: boolean): Told => {
+const toldOf = (entry: Entry, { outside, absent, now }: BriefFacts, isNewest: boolean): Told => {
   const { id, type, at, actor, text, rationale, alternatives, path, exitCode, wasRun } = entry;
-  const ran = exitCode === undefined ? [] : [`${wasRun === true ? 'run by stint, ' : ''}exit code ${exitCode}`];
-  const validated = type === 'validation' ? [...ran, agoText(at, now), ...(isNewest ? outdated(outside) : [])] : ran;
+  const ended =
+    exitCode === undefined ? [] : [`exit code ${exitCode}${entry.timedOut === true ? ', stopped for its time' : ''}`];
+  const ran = wasRun === true ? ['run by stint', ...ended] : ended;
+  const validated =
+    type === 'validation'
+      ? [...(wasRun === true ? [] : ['claimed']), ...ran, agoText(at, now), ...(isNewest ? outdated(outside) : [])]
+      : ran;
   return {
     text: [
       path !== undefined && !text.includes(path) ? `${path}${text === '' ? '' : ': '}` : '',
@@ -414,6 +425,7 @@ const toldOf = (entry: Entry, { outside, now }: BriefFacts, isNewest: boolean): 
       rationale === undefined ? '' : `; because ${rationale}`,
       alternatives === undefined || alternatives.length === 0 ? '' : `; instead of ${alternatives.join(', ')}`,
       validated.length === 0 ? '' : ` (${validated.join(', ')})`,
+      type === 'file' && absent.has(path ?? text) ? ' (not there)' : '',
     ].join(''),
     by: actor,
     at,

@@ -96,6 +96,7 @@ test('what a kind says itself is taken, and the rest is made of its view', () =>
     goal: null,
     done: { steps: [], total: 0 },
     current: { steps: [], total: 0 },
+    inDoubt: { steps: [], total: 0 },
     remaining: { steps: [{ text: 'this' }, { text: 'that' }], total: 2 },
     progress: { percent: 60, formula: 'the mean of 2 agents' },
     files: [],

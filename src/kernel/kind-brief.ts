@@ -11,6 +11,8 @@ export interface KindBrief {
   readonly done: BriefSteps;
   /** What somebody is at, or what is to be done now. */
   readonly current: BriefSteps;
+  /** What was interrupted, and of which nobody knows what it has done. */
+  readonly inDoubt: BriefSteps;
   /** What is left behind that, the next one first. */
   readonly remaining: BriefSteps;
   readonly progress: BriefProgress;
@@ -81,7 +83,7 @@ const fromProgress = (folded: Folded, common: Common, view: View, folder: string
   const { steps, done, total, earlier, cycle, results } = progress;
   const isOpen = common.status === 'active';
   const running = isOpen ? (folded.steps?.running() ?? []) : [];
-  const doubtful = new Set(folded.steps?.inDoubt());
+  const doubtful = folded.steps?.inDoubt() ?? [];
   const labels = new Map(steps.map(({ name, label }) => [name, label]));
   const atWork: readonly BriefStep[] =
     folded.steps === undefined
@@ -107,6 +109,10 @@ const fromProgress = (folded: Folded, common: Common, view: View, folder: string
     goal: null,
     done: { steps: [...before, ...finished].slice(-briefSteps), total: before.length + done },
     current: { steps: atWork.slice(0, briefSteps), total: atWork.length },
+    inDoubt: {
+      steps: doubtful.slice(0, briefSteps).map((id) => ({ id, text: labels.get(id) ?? id })),
+      total: doubtful.length,
+    },
     remaining: {
       steps: left.slice(0, briefSteps),
       total: total === 0 ? left.length : Math.max(left.length, total - done - taken.size),

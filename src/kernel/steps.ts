@@ -6,6 +6,7 @@ import { err, ok, type Result } from '../lib/result.ts';
 import type { Common } from './common.ts';
 import { kernelEvent } from './event.ts';
 import type { RunningStep, Situation } from './kind.ts';
+import { briefSteps, type BriefSteps } from './kind-brief.ts';
 import { claimFromData, type Claim } from './lease.ts';
 import { refuseClosed } from './lifecycle.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -154,6 +155,18 @@ export const runningOf = (pool: Pool, id: string): RunningStep | undefined => {
 
 /** The steps of which nobody knows what their last attempt has done. */
 export const doubtfulIn = ({ doubtful }: Pool): readonly string[] => doubtful;
+
+/** The same as a brief tells them: what each is, the attempt, and what was said of it when it started. */
+export const doubtsOf = (pool: Pool, textOf: (step: string) => string | undefined): BriefSteps => ({
+  steps: pool.doubtful.slice(0, briefSteps).map((id) => {
+    const { attempt = 1, facts } = recordOf(pool, id) ?? {};
+    const known = Object.entries(facts ?? {}).flatMap(([key, value]) =>
+      typeof value === 'string' ? [`${key.replaceAll('_', ' ')} ${value}`] : [],
+    );
+    return { id, text: textOf(id) ?? id, note: [`attempt ${attempt}`, ...known].join(', ') };
+  }),
+  total: pool.doubtful.length,
+});
 
 /** What a kind knows of a step. */
 export interface StepFacts {

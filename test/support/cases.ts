@@ -143,10 +143,9 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
   },
   F04: { rule: 'what people remarked survives whatever becomes of files', file: fifth },
   G01: {
-    rule: 'what was under way when everything stopped is in doubt: it is shown, and neither done again nor taken for done before somebody says which',
-    file: orchestrator,
-    notHere:
-      'its events.jsonl is of another tool: an agent that a file says is at work stands for it; nodes: run-resume',
+    rule: 'what was under way is in doubt, told with its key, and done again only where somebody says so',
+    file: eighth,
+    notHere: 'its events are of another tool: a node that was started with the id of its task stands for them',
   },
   G02: {
     rule: 'what was done before is never handed out again, wherever and by whomever it is gone on with',

@@ -1,10 +1,10 @@
 import type { Common } from '../../kernel/common.ts';
 import { briefSteps, type BriefStep, type KindBrief } from '../../kernel/kind-brief.ts';
 import type { Samples } from '../../kernel/kind.ts';
-import { runningOf } from '../../kernel/steps.ts';
+import { doubtsOf, runningOf } from '../../kernel/steps.ts';
 import { levelOf } from './modes.ts';
 import { overallOf, sampledOf } from './samples.ts';
-import { agentsOf, standingOf, triesLeft, type Agent, type OrchestrationState } from './state.ts';
+import { agentOf, agentsOf, standingOf, triesLeft, type Agent, type OrchestrationState } from './state.ts';
 
 /** Most files that are named. */
 const mostFiles = 20;
@@ -33,6 +33,7 @@ export const briefOfOrchestration = (
   return {
     done: { steps: done.slice(-briefSteps), total: done.length },
     current: { steps: current.slice(0, briefSteps), total: current.length },
+    inDoubt: doubtsOf(state.pool, (id) => agentOf(state, id)?.task),
     remaining: { steps: left.slice(0, briefSteps), total: left.length },
     // What is not done does not look done.
     progress: { percent: percent === 100 && isLeft ? 99 : percent, formula },

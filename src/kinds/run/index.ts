@@ -1,12 +1,12 @@
 import { defineKind, type Kind } from '../../kernel/kind.ts';
-import { doubtfulIn, runningIn } from '../../kernel/steps.ts';
+import { doubtfulIn, doubtsOf, runningIn } from '../../kernel/steps.ts';
 import { valueIn } from '../../lib/persistent-map.ts';
 import { mirrorsOf } from './documents.ts';
 import { commandSchema, eventSchema, eventVersions, type RunCommand, type RunEvent } from './events.ts';
 import { examples } from './examples.ts';
 import { folderOfRun } from './paths.ts';
 import { decideRun, readyNodes } from './rules.ts';
-import { emptyRun, type RunState } from './state.ts';
+import { emptyRun, nodeOf, type RunState } from './state.ts';
 import { evolveRun } from './evolve.ts';
 import { progressOfRun, viewOfRun } from './view.ts';
 
@@ -38,6 +38,9 @@ export const kind: Kind = defineKind<RunState, RunCommand, RunEvent>({
       ? []
       : [{ label: 'template', path: template.path, digest: template.digest }],
   // Templates of the original have what a run is for among its values.
-  brief: ({ context: { goal } }) => (goal === undefined ? {} : { goal }),
+  brief: (state) => ({
+    ...(state.context['goal'] === undefined ? {} : { goal: state.context['goal'] }),
+    inDoubt: doubtsOf(state.pool, (id) => nodeOf(state, id)?.name),
+  }),
   examples,
 });
