@@ -5,7 +5,7 @@ import type { Kind, Kinds } from './kind.ts';
 import { loadKind, whenLoaded } from './kinds.ts';
 import { holderOf, leaseFacts, refuseFenced } from './lease.ts';
 import type { Caller, SessionRow, Store } from './ports.ts';
-import { processesNamed, refuseProcess, type Host, type Process } from './process.ts';
+import { processesNamed, refuseProcess, type Process } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { World } from './verb.ts';
 

@@ -23,7 +23,8 @@ export const home = '.claude';
 const currentPath = 'orchestrator-session.json';
 /** The folder of those that are over, relative to the checkout's root. */
 export const historyFolder = `${home}/orchestrator-history`;
-export const historyPath = (name: string): string => `orchestrator-history/${name}.json`;
+
+const historyPath = (name: string): string => `orchestrator-history/${name}.json`;
 
 /** The file of the open session, relative to the checkout's root. */
 export const currentFile = `${home}/${currentPath}`;
