@@ -6,6 +6,7 @@ import { loadKind, whenLoaded } from './kinds.ts';
 import { holderOf, leaseFacts, refuseFenced } from './lease.ts';
 import type { Caller, SessionRow, Store } from './ports.ts';
 import { processesNamed, refuseProcess, type Process } from './process.ts';
+import { heldBy, renewalOfRow } from './query.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { World } from './verb.ts';
 
@@ -156,7 +157,6 @@ const whoseText = async (
   world: Pick<World, 'store' | 'caller' | 'host'>,
   rows: readonly SessionRow[],
 ): Promise<string> => {
-  const { heldBy, renewalOfRow } = await import('./query.ts');
   const told: string[] = [];
   for (const row of rows.slice(0, mostTold)) {
     const holder = heldBy(row, await renewalOfRow(world.store, row), world);
