@@ -35,6 +35,9 @@ const usual = [
   'orchestration-races',
   'orchestration-resume',
   'orchestration-seed',
+  'brief',
+  'cases-brief',
+  'hostile-texts',
 ];
 
 const given = process.argv.slice(2);

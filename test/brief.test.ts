@@ -8,17 +8,7 @@ import { as } from './support/leases.ts';
 import { approval, completeRound, name, reviewIn, session } from './support/reviews.ts';
 import { flowIn, work } from './support/runs.ts';
 import { assertSound, dumpStore, eventsOf, treeOf } from './support/stores.ts';
-import {
-  createWorld,
-  fileOnly,
-  later,
-  lines,
-  listOf,
-  refusedText,
-  say,
-  type Printed,
-  type TestWorld,
-} from './support/world.ts';
+import { createWorld, later, lines, listOf, refusedText, say, type Printed, type TestWorld } from './support/world.ts';
 
 /** The facts of a section of a brief. */
 const factsIn = (brief: Printed, section: string): readonly string[] =>
@@ -163,48 +153,44 @@ test('an agent is told in one fence that it is data, without being asked for it 
   assert.match(say(world, 'resume', '--for', 'agent', '--budget', '2KB'), /\n\nWhat follows is recorded data/);
 });
 
-test(
-  'what binds is told with who decided it, and what was validated with its age',
-  { skip: fileOnly },
-  async (context) => {
-    const world = reviewIn(context, 'context');
-    await writeEvents(world, session, [
-      noted('decision', 'Use bootstrap for confidence intervals', {
-        rationale: 'Best balance of accuracy and performance',
-        alternatives: ['delta', 'MCMC'],
-      }),
-      noted('decision', 'Use the delta method'),
-      noted('decision', 'Use bootstrap everywhere', { supersedes: 4 }),
-      noted('assumption', 'The API stays as it is'),
-      noted('validation', 'npm test', { exit_code: 0, was_run: true }),
-      noted('error', 'the build broke'),
-      noted('file', 'where it is done', { path: 'R/sensitivity.R' }),
-      noted('command', 'npm test'),
-      kernelEvent('BlockerRaised', { reason: 'the server is down', needs: 'somebody who restarts it' }),
-    ]);
-    const brief = later(world, 120).answer('brief');
-    assert.deepEqual(factsIn(brief, 'decisions'), [
-      'Use bootstrap for confidence intervals; because Best balance of accuracy and performance; instead of delta, MCMC',
-      'Use bootstrap everywhere',
-    ]);
-    assert.deepEqual(factsIn(brief, 'assumptions'), ['The API stays as it is']);
-    assert.deepEqual(factsIn(brief, 'validation'), ['npm test (run by stint, exit code 0, 2 hours ago)']);
-    assert.deepEqual(factsIn(brief, 'errors'), ['the build broke']);
-    assert.ok(factsIn(brief, 'files').includes('R/sensitivity.R: where it is done (not there)'));
-    assert.deepEqual(factsIn(brief, 'commands'), ['npm test']);
-    assert.deepEqual(factsIn(brief, 'blockers'), ['the server is down; it needs somebody who restarts it']);
-    assert.match(
-      say(world, 'brief'),
-      /^ {2}- Use bootstrap everywhere \(recorded by ana@desk at 2026-03-17T12:00:00\.000Z, event 5\)$/m,
-    );
-    // All of it also where the whole log is read.
-    const full = later(world, 120).answer('brief', '--budget', 'full');
-    for (const section of ['decisions', 'assumptions', 'validation', 'errors', 'files', 'commands', 'blockers'])
-      assert.deepEqual(factsIn(full, section), factsIn(brief, section), section);
-  },
-);
+test('what binds is told with who decided it, and what was validated with its age', async (context) => {
+  const world = reviewIn(context, 'context');
+  await writeEvents(world, session, [
+    noted('decision', 'Use bootstrap for confidence intervals', {
+      rationale: 'Best balance of accuracy and performance',
+      alternatives: ['delta', 'MCMC'],
+    }),
+    noted('decision', 'Use the delta method'),
+    noted('decision', 'Use bootstrap everywhere', { supersedes: 4 }),
+    noted('assumption', 'The API stays as it is'),
+    noted('validation', 'npm test', { exit_code: 0, was_run: true }),
+    noted('error', 'the build broke'),
+    noted('file', 'where it is done', { path: 'R/sensitivity.R' }),
+    noted('command', 'npm test'),
+    kernelEvent('BlockerRaised', { reason: 'the server is down', needs: 'somebody who restarts it' }),
+  ]);
+  const brief = later(world, 120).answer('brief');
+  assert.deepEqual(factsIn(brief, 'decisions'), [
+    'Use bootstrap for confidence intervals; because Best balance of accuracy and performance; instead of delta, MCMC',
+    'Use bootstrap everywhere',
+  ]);
+  assert.deepEqual(factsIn(brief, 'assumptions'), ['The API stays as it is']);
+  assert.deepEqual(factsIn(brief, 'validation'), ['npm test (run by stint, exit code 0, 2 hours ago)']);
+  assert.deepEqual(factsIn(brief, 'errors'), ['the build broke']);
+  assert.ok(factsIn(brief, 'files').includes('R/sensitivity.R: where it is done (not there)'));
+  assert.deepEqual(factsIn(brief, 'commands'), ['npm test']);
+  assert.deepEqual(factsIn(brief, 'blockers'), ['the server is down; it needs somebody who restarts it']);
+  assert.match(
+    say(world, 'brief'),
+    /^ {2}- Use bootstrap everywhere \(recorded by ana@desk at 2026-03-17T12:00:00\.000Z, event 5\)$/m,
+  );
+  // All of it also where the whole log is read.
+  const full = later(world, 120).answer('brief', '--budget', 'full');
+  for (const section of ['decisions', 'assumptions', 'validation', 'errors', 'files', 'commands', 'blockers'])
+    assert.deepEqual(factsIn(full, section), factsIn(brief, section), section);
+});
 
-test('of more than is kept, a full brief reads all of it from the log', { skip: fileOnly }, async (context) => {
+test('of more than is kept, a full brief reads all of it from the log', async (context) => {
   const world = reviewIn(context, 'context');
   await writeEvents(
     world,
@@ -259,7 +245,7 @@ test('what changed outside since is told: commits, files, another branch, and a 
   ]);
 });
 
-test('a validation that is older than what is there says so', { skip: fileOnly }, async (context) => {
+test('a validation that is older than what is there says so', async (context) => {
   const world = reviewIn(context, 'context');
   await writeEvents(world, session, [noted('validation', 'npm test', { exit_code: 0 })]);
   const path = world.write('a.ts', 'changed');
@@ -346,41 +332,37 @@ test('where nothing is open, the session that was closed last is named, and nobo
   assert.equal(world.refusal(5, 'resume', 'newer').hint, 'stint unarchive --session review:newer');
 });
 
-test(
-  'of several that are open none is guessed: each is told with what it is about and when it was active',
-  { skip: fileOnly },
-  async (context) => {
-    const world = createWorld(context);
-    await beginWithGoal(world, 'login', 'Add login\nnext: stint finish --abort');
-    later(world, 60).answer('begin', 'review', '--name', 'other', '--branch', 'other');
-    const at = later(world, 120);
-    assert.equal(
-      refusedText(at, 3, 'resume'),
-      lines(
-        'stint: Several sessions are open in this checkout.',
-        '  review:other: no goal, branch other; last active 1 hour ago (2026-03-17T13:00:00.000Z)',
-        '  review:login: goal: Add login next: stint finish --abort; last active 2 hours ago (2026-03-17T12:00:00.000Z)',
-        '  expected: one session',
-        '  perhaps: review:other, review:login',
-        '  try: name one with --session, for example --session review:other',
-      ),
-    );
-    const { candidates, ways } = at.refusal(3, 'brief', '--format', 'markdown', '--budget', '2KB');
-    assert.deepEqual(candidates, ['review:other', 'review:login']);
-    assert.deepEqual(ways, [
-      {
-        text: 'no goal, branch other',
-        command: 'stint brief --budget 2KB --format markdown --session review:other',
-      },
-      {
-        text: 'goal: Add login next: stint finish --abort',
-        command: 'stint brief --budget 2KB --format markdown --session review:login',
-      },
-    ]);
-    assert.deepEqual(
-      listOf(at.refusal(3, 'resume', '--rerun', 'A', '--rerun', 'B', '--take-over').ways).map(({ command }) => command),
-      ['other', 'login'].map((one) => `stint resume --rerun A --rerun B --take-over --session review:${one}`),
-    );
-    assert.equal(at.answer('resume', 'login').brief.goal.text, 'Add login next: stint finish --abort');
-  },
-);
+test('of several that are open none is guessed: each is told with what it is about and when it was active', async (context) => {
+  const world = createWorld(context);
+  beginWithGoal(world, 'login', 'Add login\nnext: stint finish --abort');
+  later(world, 60).answer('begin', 'review', '--name', 'other', '--branch', 'other');
+  const at = later(world, 120);
+  assert.equal(
+    refusedText(at, 3, 'resume'),
+    lines(
+      'stint: Several sessions are open in this checkout.',
+      '  review:other: no goal, branch other; last active 1 hour ago (2026-03-17T13:00:00.000Z)',
+      '  review:login: goal: Add login next: stint finish --abort; last active 2 hours ago (2026-03-17T12:00:00.000Z)',
+      '  expected: one session',
+      '  perhaps: review:other, review:login',
+      '  try: name one with --session, for example --session review:other',
+    ),
+  );
+  const { candidates, ways } = at.refusal(3, 'brief', '--format', 'markdown', '--budget', '2KB');
+  assert.deepEqual(candidates, ['review:other', 'review:login']);
+  assert.deepEqual(ways, [
+    {
+      text: 'no goal, branch other',
+      command: 'stint brief --budget 2KB --format markdown --session review:other',
+    },
+    {
+      text: 'goal: Add login next: stint finish --abort',
+      command: 'stint brief --budget 2KB --format markdown --session review:login',
+    },
+  ]);
+  assert.deepEqual(
+    listOf(at.refusal(3, 'resume', '--rerun', 'A', '--rerun', 'B', '--take-over').ways).map(({ command }) => command),
+    ['other', 'login'].map((one) => `stint resume --rerun A --rerun B --take-over --session review:${one}`),
+  );
+  assert.equal(at.answer('resume', 'login').brief.goal.text, 'Add login next: stint finish --abort');
+});

@@ -36,39 +36,33 @@ const everyForm = (world: TestWorld, ...args: readonly string[]): readonly strin
   world.run('brief', ...args, '--json').stdout,
 ];
 
-test(
-  'D01: who says no more than continue is told who is at work, from where, on what and since when it was active, and writes nothing',
-  {
-    skip: fileOnly,
-  },
-  async (context) => {
-    const world = createWorld(context);
-    const key = await beginWithGoal(world, 'login', 'Add login');
-    claim(world, '--session', key);
-    const bob = later(as(world, 'bob'), 5);
-    const before = dumpStore(world)['event'];
-    for (const verb of ['resume', 'continue']) {
-      const said = refusedText(bob, 10, verb);
-      assert.match(
-        said,
-        /^stint: review:login is held by ana@desk on desk \(worktree main\) since 2026-03-17T12:00:00\.000Z/,
-      );
-      const { faults, lease } = bob.refusal(10, verb);
-      assert.deepEqual(faults, ['review:login: goal: Add login; last active 5 minutes ago (2026-03-17T12:00:00.000Z)']);
-      assert.equal(lease.holder, 'ana@desk');
-    }
-    assert.equal(bob.refusal(10, 'resume', 'login').lease.holder, 'ana@desk', 'by its name neither');
-    assert.deepEqual(dumpStore(world)['event'], before);
-    assert.equal(bob.answer('brief').next_action.kind, 'wait', 'reading needs no lease');
-    assert.equal(bob.answer('resume', '--take-over').resumed, true);
-    assert.deepEqual(
-      eventsOf(world, key)
-        .slice(-3)
-        .map(({ type }) => type),
-      ['LeaseLost', 'LeaseClaimed', 'SessionResumed'],
+test('D01: who says no more than continue is told who is at work, from where, on what and since when it was active, and writes nothing', async (context) => {
+  const world = createWorld(context);
+  const key = beginWithGoal(world, 'login', 'Add login');
+  claim(world, '--session', key);
+  const bob = later(as(world, 'bob'), 5);
+  const before = dumpStore(world)['event'];
+  for (const verb of ['resume', 'continue']) {
+    const said = refusedText(bob, 10, verb);
+    assert.match(
+      said,
+      /^stint: review:login is held by ana@desk on desk \(worktree main\) since 2026-03-17T12:00:00\.000Z/,
     );
-  },
-);
+    const { faults, lease } = bob.refusal(10, verb);
+    assert.deepEqual(faults, ['review:login: goal: Add login; last active 5 minutes ago (2026-03-17T12:00:00.000Z)']);
+    assert.equal(lease.holder, 'ana@desk');
+  }
+  assert.equal(bob.refusal(10, 'resume', 'login').lease.holder, 'ana@desk', 'by its name neither');
+  assert.deepEqual(dumpStore(world)['event'], before);
+  assert.equal(bob.answer('brief').next_action.kind, 'wait', 'reading needs no lease');
+  assert.equal(bob.answer('resume', '--take-over').resumed, true);
+  assert.deepEqual(
+    eventsOf(world, key)
+      .slice(-3)
+      .map(({ type }) => type),
+    ['LeaseLost', 'LeaseClaimed', 'SessionResumed'],
+  );
+});
 
 test('D02: to go on with what is not there begins nothing, and says what is near', { skip }, (context) => {
   const world = reviewIn(context, 'context');
@@ -312,12 +306,10 @@ test('H13: no brief, of whatever shape the state was, shows a word of our own in
 
 test(
   'J01: a goal of emoji, cut at every length, and half a character in the log give no half character in a brief',
-  {
-    skip: skip === false ? fileOnly : skip,
-  },
+  { skip },
   async (context) => {
     const world = createWorld(context);
-    const key = await beginWithGoal(world, 'emoji', caseLines('J01', 'goals.txt').join(' ').repeat(20));
+    const key = beginWithGoal(world, 'emoji', caseLines('J01', 'goals.txt').join(' ').repeat(20));
     const emoji = [...caseLines('J01', 'goals.txt'), 'cut \ud83d…'];
     await writeEvents(
       world,
@@ -333,14 +325,12 @@ test(
 
 test(
   'J07: goals and decisions come back as they were, in a line, and forge no part of a brief',
-  {
-    skip: skip === false ? fileOnly : skip,
-  },
+  { skip },
   async (context) => {
     for (const [index, line] of caseLines('J07', 'goals.txt').entries()) {
       const text = line.replaceAll(String.raw`\n`, '\n');
       const world = createWorld(context);
-      const key = await beginWithGoal(world, `goal-${index}`, text);
+      const key = beginWithGoal(world, `goal-${index}`, text);
       await writeEvents(world, key, [noted('decision', text)]);
       const brief = world.answer('brief');
       const flat = text.replaceAll(/\s+/g, ' ');
@@ -366,42 +356,36 @@ test('K01: every time of a brief has its zone, and nothing of it depends on that
   }
 });
 
-test(
-  'L01: briefs of sessions with 10, 1,000 and 100,000 entries are within their budget',
-  { skip: fileOnly },
-  async (context) => {
-    for (const count of [10, 1000, 100_000]) {
-      const world = reviewIn(context, 'context');
-      const types = ['decision', 'assumption', 'remark', 'error', 'file', 'validation'];
-      await writeEvents(
-        world,
-        session,
-        Array.from({ length: count }, (_, index) =>
-          noted(types[index % types.length] ?? 'remark', `entry ${index}: ${'word '.repeat(index % 50)}`, {
-            path: `src/file-${index}.ts`,
-          }),
-        ),
-      );
-      for (const [budget, limit] of [
-        ['2KB', 2048],
-        ['8KB', 8192],
-      ] as const) {
-        for (const text of everyForm(world, '--budget', budget))
-          assert.ok(Buffer.byteLength(text) <= limit, `${count} entries: ${Buffer.byteLength(text)} of ${budget}`);
-      }
+test('L01: briefs of sessions with 10, 1,000 and 100,000 entries are within their budget', async (context) => {
+  for (const count of [10, 1000, 100_000]) {
+    const world = reviewIn(context, 'context');
+    const types = ['decision', 'assumption', 'remark', 'error', 'file', 'validation'];
+    await writeEvents(
+      world,
+      session,
+      Array.from({ length: count }, (_, index) =>
+        noted(types[index % types.length] ?? 'remark', `entry ${index}: ${'word '.repeat(index % 50)}`, {
+          path: `src/file-${index}.ts`,
+        }),
+      ),
+    );
+    for (const [budget, limit] of [
+      ['2KB', 2048],
+      ['8KB', 8192],
+    ] as const) {
+      for (const text of everyForm(world, '--budget', budget))
+        assert.ok(Buffer.byteLength(text) <= limit, `${count} entries: ${Buffer.byteLength(text)} of ${budget}`);
     }
-  },
-);
+  }
+});
 
 test(
   'M09: what a file of a repository says is data with its origin in a fence, and its commands are shown, not run',
-  {
-    skip: skip === false ? fileOnly : skip,
-  },
+  { skip },
   async (context) => {
     const text = readFileSync(caseFile('M09', 'CURRENT.md'), 'utf8');
     const world = createWorld(context);
-    const key = await beginWithGoal(world, 'foreign', text);
+    const key = beginWithGoal(world, 'foreign', text);
     await writeEvents(
       world,
       key,

@@ -1,11 +1,11 @@
-/** Writes into the store of a world what no verb of the test writes: entries of the journal, sessions with a goal. */
+/** Writes into the store of a world what no verb of the test writes, or not so often: entries of the journal. */
 import assert from 'node:assert/strict';
 import { kernelEvent, type NewEvent } from '../../src/kernel/event.ts';
-import { decideBegin } from '../../src/kernel/lifecycle.ts';
 import type { Store } from '../../src/kernel/ports.ts';
-import type { Session } from '../../src/kernel/session.ts';
 import type { JsonObject } from '../../src/lib/canonical-json.ts';
 import { kinds } from '../../src/kinds/registry.gen.ts';
+import { readAddress } from '../../src/store/postgres/address.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { noon, type TestWorld } from './world.ts';
 
@@ -13,42 +13,22 @@ import { noon, type TestWorld } from './world.ts';
 export const noted = (entry: string, text: string, more: JsonObject = {}): NewEvent =>
   kernelEvent('Noted', { entry, text, ...more });
 
+/** Begins a review that is to come to something. */
+export const beginWithGoal = (world: TestWorld, name: string, goal: string): string => {
+  const { session } = world.answer('begin', 'review', '--name', name, '--branch', 'main', '--goal', goal);
+  return String(session);
+};
+
+let requests = 0;
+
 /** Appends events to a session. */
 export const writeEvents = async (
   world: TestWorld,
   key: string,
   events: readonly NewEvent[],
   { at = noon, actor = 'ana@desk' } = {},
-): Promise<void> => commitTo(world, key, at, actor, () => events);
-
-/** Begins a review that is to come to something. */
-export const beginWithGoal = async (world: TestWorld, name: string, goal: string, at = noon): Promise<string> => {
-  // The first session of a checkout makes its store and its place.
-  world.answer('begin', 'review', '--name', 'first', '--branch', 'first');
-  world.answer('finish', '--abort', '--session', 'review:first');
-  const key = `review:${name}`;
-  await commitTo(world, key, at, 'ana@desk', (session) => {
-    const begun = decideBegin(session, { branch: 'main', worktree: 'main' });
-    assert.ok(begun.ok);
-    const [opened, ...others] = begun.value;
-    assert.ok(opened !== undefined);
-    return [{ ...opened, data: { ...opened.data, goal } }, ...others];
-  });
-  return key;
-};
-
-let requests = 0;
-
-const commitTo = async (
-  world: TestWorld,
-  key: string,
-  at: string,
-  actor: string,
-  decide: (session: Session) => readonly NewEvent[],
 ): Promise<void> => {
-  const store: Store = openSqliteStore(world.path('.stint/stint.db'), new Map(kinds.map((kind) => [kind.name, kind])), {
-    create: false,
-  });
+  const store = await openStoreOf(world);
   try {
     const [row] = await store.rows({});
     const id = `written-${(requests += 1)}`;
@@ -60,14 +40,22 @@ const commitTo = async (
       expectRevision: undefined,
       dryRun: false,
       journalOnly: false,
-      decide: (sessions) => ({
-        ok: true,
-        value: new Map([...sessions].map(([session, found]) => [session, decide(found)])),
-      }),
+      decide: (sessions) => ({ ok: true, value: new Map([...sessions].map(([session]) => [session, events])) }),
       answer: () => ({}),
     });
     assert.ok(outcome.ok, JSON.stringify(outcome));
   } finally {
     await store.close();
   }
+};
+
+const openStoreOf = async (world: TestWorld): Promise<Store> => {
+  const known = new Map(kinds.map((kind) => [kind.name, kind]));
+  const { STINT_STORE: server, STINT_PROJECT: project } = world.env;
+  if (server === undefined) return openSqliteStore(world.path('.stint/stint.db'), known, { create: false });
+  const address = readAddress(server, project);
+  assert.ok(address.ok, 'the address of the server');
+  const opened = await openPostgresStore(address.value, known, { create: false });
+  assert.ok(opened !== undefined, 'the project is there');
+  return opened.store;
 };
