@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { killAtEachStep, killFirstBegins, killVerbs } from './support/campaigns.ts';
+import { currentFile, historyFile, orchestrationIn } from './support/orchestrations.ts';
 import { approval, json, reviewIn } from './support/reviews.ts';
 import { checkpoint, flowIn, runFolder, work } from './support/runs.ts';
 import { createWorld, type Printed, type TestWorld } from './support/world.ts';
@@ -57,5 +58,40 @@ test('kill -9 before single changes on disk of a node’s result: no state names
       assert.deepEqual(filesIn(killed), wasCommitted ? after : before, what),
   };
   const kills = killAtEachStep(context, world, complete, 2);
+  context.diagnostic(`${kills} kills`);
+});
+
+test('kill -9 before single changes on disk of a new orchestration: the one that makes way is lost at no moment, and lies in one place when the next verb has run', (context) => {
+  const world = orchestrationIn(context);
+  world.answer('todo', 'add', 'tests');
+  const paths = [currentFile, historyFile('ship'), historyFile('next')];
+  const filesIn = ({ path }: TestWorld): readonly (string | null)[] =>
+    paths.map((file) =>
+      existsSync(path(file)) ? readFileSync(path(file), 'utf8').replaceAll(/world-\w+/g, 'W') : null,
+    );
+  const args = ['new', '--goal', 'Another goal', '--name', 'next'];
+  const whole = createWorld(context, { from: world });
+  whole.answer(...args);
+  const [before, after] = [filesIn(world), filesIn(whole)];
+  assert.deepEqual(
+    [before, after].map((files) => files.map((file) => (file === null ? null : JSON.parse(file).session_id))),
+    [
+      ['ship', null, null],
+      ['next', 'ship', null],
+    ],
+  );
+  const anew = {
+    args,
+    types: ['SessionClosed', 'SessionArchived', 'SessionOpened', 'OrchestrationBegun'],
+    left: (killed: TestWorld, what: string): void => {
+      const ids = filesIn(killed).flatMap((file): readonly unknown[] =>
+        file === null ? [] : [JSON.parse(file).session_id],
+      );
+      assert.ok(ids.includes('ship'), `${what}: no file of it is there`);
+    },
+    healed: (killed: TestWorld, wasCommitted: boolean, what: string): void =>
+      assert.deepEqual(filesIn(killed), wasCommitted ? after : before, what),
+  };
+  const kills = killAtEachStep(context, world, anew, 2);
   context.diagnostic(`${kills} kills`);
 });

@@ -31,7 +31,7 @@ export const killOrchestrators = async (tidying: Tidying, seed: number, times: n
   const moments = Array.from({ length: times }, () => ({
     line: 1 + Math.floor(random() * linesOfMost),
     // At once, or in the midst of the verb that follows.
-    milliseconds: Math.max(0, random() * 60 - 30),
+    seconds: Math.max(0, random() * 0.06 - 0.03),
   }));
   const summaries: Summary[] = [];
   const killNext = async (): Promise<void> => {
@@ -56,17 +56,24 @@ interface Life {
   readonly reports: readonly Report[];
 }
 
-/** Runs an orchestrator, until it has said so many lines and a moment has passed, or to its end. */
+/** Runs an orchestrator, until it is killed some time after a line, or to its end. */
 const live = async (
   world: TestWorld,
   actor: string,
-  kill?: { readonly line: number; readonly milliseconds: number },
+  kill?: { readonly line: number; readonly seconds: number },
 ): Promise<Life> => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'orchestrator.ts')], {
-    cwd: world.project,
-    env: { ...world.env, STINT_ACTOR: actor },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [
+      join(import.meta.dirname, 'orchestrator.ts'),
+      ...(kill === undefined ? [] : [`${kill.line}`, kill.seconds.toFixed(3)]),
+    ],
+    {
+      cwd: world.project,
+      env: { ...world.env, STINT_ACTOR: actor },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let stderr = '';
   child.stderr.on('data', (chunk) => {
     stderr += String(chunk);
@@ -74,7 +81,6 @@ const live = async (
   const reports: Report[] = [];
   createInterface(child.stdout).on('line', (line) => {
     reports.push(JSON.parse(line));
-    if (reports.length === kill?.line) setTimeout(() => void child.kill('SIGKILL'), kill.milliseconds);
   });
   return new Promise((resolve, reject) => {
     child.on('error', reject);

@@ -1,11 +1,11 @@
 /**
  * An orchestrator, as somebody else would write one. It knows nothing but what `stint resume --json` says: it settles what is
- * in doubt, hands the todos out to agents, as many at once as it likes, and follows the next action to the end. It may be killed
- * at any line. Whoever starts it again goes on.
+ * in doubt, hands the todos out to agents, as many at once as it likes, and follows the next action to the end. It may be
+ * killed at any moment. Whoever starts it again goes on.
  *
  * The work of an agent is a line in a file of its own. By that it is known what one has done that was interrupted.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStint } from '../../src/postgres.ts';
@@ -26,7 +26,15 @@ export type Report =
 /** The file of an agent's work. */
 export const workFile = (agent: string): string => `work-${agent}.txt`;
 
-const say = (report: Report): void => void process.stdout.write(`${JSON.stringify(report)}\n`);
+const [, , line = '', seconds = ''] = process.argv;
+let said = 0;
+
+/** Says where it is. Some time after the line that it was told somebody kills it, whatever it does then. */
+const say = (report: Report): void => {
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+  said += 1;
+  if (said === Number(line)) spawn('sh', ['-c', `sleep ${seconds}; kill -9 ${process.pid}`], { stdio: 'ignore' });
+};
 
 /** Runs a command as it is told. */
 const obey = (...args: readonly string[]): Printed => {
