@@ -35,6 +35,7 @@ const usual = [
   'orchestration-races',
   'orchestration-resume',
   'orchestration-seed',
+  'tasks',
 ];
 
 const given = process.argv.slice(2);
