@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { statuses, transitionsSchema } from './workflow.ts';
+import { statuses } from '../../formats/handoff/statuses.ts';
+import { transitionsSchema } from './workflow.ts';
 
 /** What may be asked of a task, and what can have happened to it. */
 

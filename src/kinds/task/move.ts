@@ -6,7 +6,7 @@ import { loadKind } from '../../kernel/kinds.ts';
 import { defineVerb } from '../../kernel/verb.ts';
 import { withoutUndefined } from '../../lib/json.ts';
 import { orderTask } from './command.ts';
-import { statuses } from './workflow.ts';
+import { statuses } from '../../formats/handoff/statuses.ts';
 
 export const taskMove = defineVerb({
   name: 'task move',

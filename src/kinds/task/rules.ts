@@ -10,7 +10,8 @@ import { shellWord } from '../../lib/text.ts';
 import type { TaskCommand, TaskEvent } from './events.ts';
 import { evolveTask, placed } from './evolve.ts';
 import { currentStep, standsAt, statusOf, type TaskState } from './state.ts';
-import { isSameTable, usualTransitions, wayToDone, type Status } from './workflow.ts';
+import type { Status } from '../../formats/handoff/statuses.ts';
+import { isSameTable, usualTransitions, wayToDone } from './workflow.ts';
 
 type Decided = Result<readonly TaskEvent[], Refusal>;
 type CommandOf<Type extends TaskCommand['type']> = Extract<TaskCommand, { readonly type: Type }>;

@@ -1,6 +1,7 @@
 import type { Common } from '../../kernel/common.ts';
 import { blockersOf, countIn } from '../../kernel/journal.ts';
-import { usualTransitions, type Status, type Transitions } from './workflow.ts';
+import type { Status } from '../../formats/handoff/statuses.ts';
+import { usualTransitions, type Transitions } from './workflow.ts';
 
 /** A task as its events tell it. What is blocked tells the journal: see `statusOf`. */
 export interface TaskState {

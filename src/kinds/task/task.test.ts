@@ -15,7 +15,8 @@ import type { Result } from '../../lib/result.ts';
 import { stateOf } from './command.ts';
 import { kind } from './index.ts';
 import { statusOf } from './state.ts';
-import { statuses, usualTransitions, type Status, type Transitions } from './workflow.ts';
+import { statuses, type Status } from '../../formats/handoff/statuses.ts';
+import { usualTransitions, type Transitions } from './workflow.ts';
 
 type Decision = Result<readonly DecidedEvent[], Refusal>;
 

@@ -14,7 +14,8 @@ import type { JsonObject } from '../../lib/canonical-json.ts';
 import { oneLine, truncate } from '../../lib/text.ts';
 import { leftText, movesFrom } from './rules.ts';
 import { currentStep, standsAt, statusOf, type LeftStep, type OverStep, type TaskState } from './state.ts';
-import { wayToDone, type Status } from './workflow.ts';
+import type { Status } from '../../formats/handoff/statuses.ts';
+import { wayToDone } from './workflow.ts';
 
 /** Most characters of a text in a view, and in a line of one. */
 const most = { characters: 300, line: 60 };

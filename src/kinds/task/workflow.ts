@@ -1,10 +1,7 @@
 import * as v from 'valibot';
+import { statuses, type Status } from '../../formats/handoff/statuses.ts';
 
 /** The statuses of a task and how they follow each other: the usual way, or as the project declares it. */
-
-/** In the order in which work goes on. */
-export const statuses = ['not-started', 'in-progress', 'blocked', 'ready-for-review', 'done'] as const;
-export type Status = (typeof statuses)[number];
 
 /** Which statuses may follow each one. */
 export type Transitions = Readonly<Record<Status, readonly Status[]>>;
