@@ -207,11 +207,7 @@ const kindsPage = (): readonly string[] => [
 ];
 
 const kindSection = (kind: Kind): readonly string[] => {
-  const phases = phasesOf(kind);
   const verbs = (verbsByKind.get(kind.name) ?? []).map((verb) => verb.name);
-  const [first] = phases;
-  const last = phases.at(-1);
-  const skippable = phases.filter((phase) => phase.skippable).map((phase) => phase.name);
   return [
     `## ${kind.name}`,
     `${escape(capital(kind.summary))}.`,
@@ -221,6 +217,17 @@ const kindSection = (kind: Kind): readonly string[] => {
       `its events: [events.md](events.md#${kind.name})`,
       ...mirrorPaths(kind).map((path) => `its mirror, written by stint: \`${path}\``),
     ]),
+    // Only a kind with phases names its positions.
+    ...(kind.positions.length === 0 ? [] : phaseSections(phasesOf(kind), verbs)),
+  ];
+};
+
+/** What follows what, for a kind that is a line of phases. */
+const phaseSections = (phases: readonly ShownPhase[], verbs: readonly string[]): readonly string[] => {
+  const [first] = phases;
+  const last = phases.at(-1);
+  const skippable = phases.filter((phase) => phase.skippable).map((phase) => phase.name);
+  return [
     '### Phases',
     tableOf(
       ['number', 'phase', 'what is done in it', 'what lies in its folder when it is over', 'may be skipped'],

@@ -38,6 +38,7 @@ const usual = [
   'brief',
   'cases-brief',
   'hostile-texts',
+  'tasks',
 ];
 
 const given = process.argv.slice(2);

@@ -96,22 +96,21 @@ const called = (type: EntryType): string => `${/^[aeiou]/.test(type) ? 'an' : 'a
 
 /** Puts on record what keeps the work from going on. What is open with the same words already is not raised again. */
 export const decideBlock = (session: Session, reason: string, needs: string | null): Decision =>
-  decideOpened(
-    session,
-    ({ common }) => {
-      if (findBlocker(common, reason, needs) !== undefined) return ok([]);
-      const open = blockersOf(common);
-      return open.length >= mostBlockers
-        ? err(
-            refuse('invariant-unmet', `${common.key} has ${open.length} open blockers already.`, {
-              expected: `fewer than ${mostBlockers} open blockers`,
-              ...waysToUnblock(common),
-            }),
-          )
-        : ok([kernelEvent('BlockerRaised', { reason, ...(needs === null ? {} : { needs }) })]);
-    },
-    { mustBeOpen: true },
-  );
+  decideOpened(session, (opened) => raiseBlocker(opened.common, reason, needs), { mustBeOpen: true });
+
+/** The same for an open session that is there. */
+export const raiseBlocker = (common: Kept, reason: string, needs: string | null): Decision => {
+  if (findBlocker(common, reason, needs) !== undefined) return ok([]);
+  const open = blockersOf(common);
+  return open.length >= mostBlockers
+    ? err(
+        refuse('invariant-unmet', `${common.key} has ${open.length} open blockers already.`, {
+          expected: `fewer than ${mostBlockers} open blockers`,
+          ...waysToUnblock(common),
+        }),
+      )
+    : ok([kernelEvent('BlockerRaised', { reason, ...(needs === null ? {} : { needs }) })]);
+};
 
 /** The open blocker with these words. Of long ones it is compared what is kept of them with the session. */
 export const findBlocker = (common: Kept, reason: string, needs: string | null): Blocker | undefined => {

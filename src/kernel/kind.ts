@@ -93,6 +93,10 @@ export interface KindDefinition<
   readonly whilePaused?: readonly string[];
   /** Whether nobody begins one without saying what it is to come to. */
   readonly needsGoal?: true;
+  /** Whether one that is completed is over for good: `begin` starts another beside it, and going on with it takes a reason. */
+  readonly endsForGood?: true;
+  /** What a project may say of it in `stint.json`; what comes of it is told to `begin`, as `declared`. */
+  readonly declaration?: v.GenericSchema<unknown, JsonObject>;
   /** Whether its mirrors show what stands in the journal, and are made anew with it. */
   readonly mirrorsJournal?: true;
   /** What samples say of it: fields of `status` that take the place of those of the view. */
@@ -223,6 +227,9 @@ export interface Kind {
   readonly modes: readonly string[];
   readonly whilePaused: readonly string[];
   readonly needsGoal: boolean;
+  readonly endsForGood: boolean;
+  /** What a project says of it in `stint.json`, as commands are told it, or faults that begin with a JSON path. */
+  readonly declared: (said: JsonObject) => Result<JsonObject, readonly string[]>;
   readonly mirrorsJournal: boolean;
   readonly isSampled: boolean;
   /** The state before any event. */
@@ -316,6 +323,12 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     modes: definition.modes ?? [],
     whilePaused: definition.whilePaused ?? [],
     needsGoal: definition.needsGoal ?? false,
+    endsForGood: definition.endsForGood ?? false,
+    declared: (said) => {
+      if (definition.declaration === undefined) return err(['$ there is nothing to be said of it']);
+      const parsed = v.safeParse(definition.declaration, said);
+      return parsed.success ? ok(parsed.output) : err(faultsOf(parsed.issues));
+    },
     mirrorsJournal: definition.mirrorsJournal ?? false,
     isSampled: definition.sampled !== undefined,
     empty: fold(definition.initial),

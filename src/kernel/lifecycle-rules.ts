@@ -1,18 +1,18 @@
 import { err, ok, type Result } from '../lib/result.ts';
 import type { Resumed } from './common.ts';
 import { kernelEvent, type DecidedEvent } from './event.ts';
-import { refuseClosed } from './lifecycle.ts';
+import { isOverForGood, refuseClosed, wayBack } from './lifecycle.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { viewOfSession, type OpenedSession } from './session.ts';
-import { reopenCommand } from './view.ts';
 
 /** Pausing and archiving, the same for every kind; no other verb is started with it. */
 
 type Decision = Result<readonly DecidedEvent[], Refusal>;
 
 /** Stops a session: what is under way may end, nothing new is begun. Pausing it again changes nothing. */
-export const decidePause = ({ common }: OpenedSession, reason: string | null): Decision => {
-  if (common.status === 'closed') return err(refuseClosed(common));
+export const decidePause = (session: OpenedSession, reason: string | null): Decision => {
+  const { common } = session;
+  if (common.status === 'closed') return err(refuseClosed(common, wayBack(session)));
   return ok(common.pause === null ? [kernelEvent('SessionPaused', reason === null ? {} : { reason })] : []);
 };
 
@@ -27,10 +27,12 @@ export interface Resumption {
  * Goes on with a session, on the record, and ends a pause where there is one. The same actor in the same place changes nothing
  * by saying it again, as long as nothing else has happened since, and what is checked out there is still the same.
  */
-export const decideResume = ({ common }: OpenedSession, { actor, place, data }: Resumption): Decision => {
+export const decideResume = (session: OpenedSession, { actor, place, data }: Resumption): Decision => {
+  const { common } = session;
   const { status, pause, resumed, seq, key, archivedAt } = common;
   if (status === 'closed') {
-    const reopen = archivedAt === null ? `stint reopen --session ${key}` : reopenCommand(common);
+    const isPlain = archivedAt === null && !isOverForGood(session);
+    const reopen = isPlain ? `stint reopen --session ${key}` : wayBack(session);
     return err({ ...refuseClosed(common), legal: [reopen], hint: reopen });
   }
   const isRepeat =

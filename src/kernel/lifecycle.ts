@@ -1,3 +1,4 @@
+import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import type { Common } from './common.ts';
 import { kernelEvent, type DecidedEvent } from './event.ts';
@@ -20,7 +21,12 @@ export const decideBegin = (
   {
     mode,
     project,
-  }: { readonly mode?: string | undefined; readonly project?: { readonly name: string; readonly path: string } } = {},
+    declared,
+  }: {
+    readonly mode?: string | undefined;
+    readonly project?: { readonly name: string; readonly path: string };
+    readonly declared?: JsonObject | undefined;
+  } = {},
 ): Decision => {
   const unreadable = refuseUnreadable(session);
   if (unreadable !== undefined) return err(unreadable);
@@ -31,6 +37,7 @@ export const decideBegin = (
       ...(mode === undefined ? {} : { mode }),
       // The file of the current session says whose it is.
       ...(project === undefined || session.kind.current === undefined ? {} : { project }),
+      ...(declared === undefined ? {} : { declared }),
     };
     return prepend(kernelEvent('SessionOpened', opening), askKind(session, begin));
   }
@@ -59,8 +66,11 @@ const refuseOtherMode = ({ common }: OpenedSession, mode: string): Refusal =>
     hint: common.status === 'active' ? resumeCommand(common) : reopenCommand(common),
   });
 
-/** Goes on with a closed session: a completed one with what comes after it, any other where it was left. */
-export const decideReopen = (session: OpenedSession, reason: string | null): Decision => {
+/**
+ * Goes on with a closed session: a completed one with what comes after it, any other where it was left. `override`: why one
+ * goes on that is over for good.
+ */
+export const decideReopen = (session: OpenedSession, reason: string | null, override?: string): Decision => {
   const { key, status, outcome, archivedAt } = session.common;
   if (status === 'active') return ok([]);
   if (archivedAt !== null)
@@ -71,9 +81,14 @@ export const decideReopen = (session: OpenedSession, reason: string | null): Dec
         hint: reopenCommand(session.common),
       }),
     );
+  const why = reason ?? override;
   return prepend(
-    kernelEvent('SessionReopened', { after: outcome, ...(reason === null ? {} : { reason }) }),
-    askKind(session, { type: 'continue', after: outcome }),
+    kernelEvent('SessionReopened', { after: outcome, ...(why === undefined ? {} : { reason: why }) }),
+    askKind(session, {
+      type: 'continue',
+      after: outcome,
+      ...(override === undefined || !session.kind.endsForGood ? {} : { override }),
+    }),
   );
 };
 
@@ -92,8 +107,8 @@ export const decideFinish = (
     return err(
       refuse('illegal-transition', `${session.key} is closed already: ${common.outcome}.`, {
         expected: 'an open session',
-        legal: [reopenCommand(common)],
-        hint: reopenCommand(common),
+        legal: [wayBack(session)],
+        hint: wayBack(session),
       }),
     );
   }
@@ -206,16 +221,28 @@ export const decideOpened = (
   if (!isOpened(session)) return err(refuseAbsent(session.key));
   const unreadable = refuseUnreadable(session);
   if (unreadable !== undefined) return err(unreadable);
-  if (mustBeOpen && session.common.status === 'closed') return err(refuseClosed(session.common));
+  if (mustBeOpen && session.common.status === 'closed') return err(refuseClosed(session.common, wayBack(session)));
   return decide(session);
 };
 
+/** Whether a session is over for good: it goes on with a reason only. */
+export const isOverForGood = ({ common, kind }: OpenedSession): boolean =>
+  kind.endsForGood && common.outcome === 'completed';
+
+/** The command with which a closed session goes on. */
+export const wayBack = (session: OpenedSession): string => {
+  const { common } = session;
+  return isOverForGood(session) && common.archivedAt === null
+    ? `stint reopen --override REASON --session ${common.key}`
+    : reopenCommand(common);
+};
+
 /** What a closed session says to a command that would move it. */
-export const refuseClosed = (common: Common): Refusal =>
+export const refuseClosed = (common: Common, way = reopenCommand(common)): Refusal =>
   refuse('illegal-transition', `${common.key} is closed (${common.outcome}): nothing but a new start moves it.`, {
     expected: 'an open session',
-    legal: [reopenCommand(common)],
-    hint: reopenCommand(common),
+    legal: [way],
+    hint: way,
   });
 
 /** A kind that completes a session by itself does not know of what keeps it open: that is left to whoever clears it. */

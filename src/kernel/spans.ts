@@ -2,6 +2,9 @@ import { isLifecycle, type StoredEvent } from './event.ts';
 import type { Kind } from './kind.ts';
 import { absentSession, applyEvent, type Session } from './session.ts';
 
+/** Events that are no lifecycle, and after which a session may stand somewhere else. */
+export const blockerTypes: readonly string[] = ['BlockerRaised', 'BlockerCleared'];
+
 /** One stretch of time in which a session stood at one position. */
 export interface Span {
   readonly position: string;
@@ -13,8 +16,8 @@ export interface Span {
 }
 
 /**
- * How long a session stood where: one span for each stretch at one position, from its lifecycle events in order. The time
- * between a close and a reopening belongs to none. A span that lasts is counted up to `now`.
+ * How long a session stood where: one span for each stretch at one position, from its lifecycle events and its blockers in
+ * order. The time between a close and a reopening belongs to none. A span that lasts is counted up to `now`.
  */
 export const spansOf = (kind: Kind, key: string, events: readonly StoredEvent[], now: string): readonly Span[] => {
   const spans: { position: string; from: string; to: string | null }[] = [];
@@ -25,7 +28,8 @@ export const spansOf = (kind: Kind, key: string, events: readonly StoredEvent[],
     // Events of one request happened at once, unless it took over what happened elsewhere: only where the last of them leads
     // counts.
     const next = events[index + 1];
-    if ((next?.cause === event.cause && next.at === event.at) || !isLifecycle(event.type)) return;
+    const isLast = next?.cause !== event.cause || next.at !== event.at;
+    if (!isLast || !(isLifecycle(event.type) || blockerTypes.includes(event.type))) return;
     const open = spans.at(-1);
     const position = opened.common.status === 'active' ? opened.folded.view(opened.common).position : null;
     if (open !== undefined && open.to === null && open.position !== position) open.to = event.at;

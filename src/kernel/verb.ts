@@ -25,6 +25,8 @@ export interface World {
   /** Runs a program for the caller, where he is: loaded when it is asked for. */
   readonly runProgram: RunProgram;
   readonly care: Care;
+  /** What `stint.json` of the checkout says of kinds, by their names. */
+  readonly declared: Readonly<Record<string, JsonObject>>;
   /** Whether the session that is resolved is to be written. */
   readonly joins?: true | undefined;
 }

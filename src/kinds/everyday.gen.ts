@@ -8,4 +8,5 @@ export const kinds: readonly (Kind | LazyKind)[] = [
   { name: 'orchestration', load: async () => import('./orchestration/index.ts') },
   review.kind,
   { name: 'run', load: async () => import('./run/index.ts') },
+  { name: 'task', load: async () => import('./task/index.ts') },
 ];

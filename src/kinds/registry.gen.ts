@@ -4,5 +4,6 @@ import * as map from './map/index.ts';
 import * as orchestration from './orchestration/index.ts';
 import * as review from './review/index.ts';
 import * as run from './run/index.ts';
+import * as task from './task/index.ts';
 
-export const kinds: readonly Kind[] = [map.kind, orchestration.kind, review.kind, run.kind];
+export const kinds: readonly Kind[] = [map.kind, orchestration.kind, review.kind, run.kind, task.kind];

@@ -4,5 +4,6 @@ import { verbs as map } from './map/verbs.ts';
 import { verbs as orchestration } from './orchestration/verbs.ts';
 import { verbs as review } from './review/verbs.ts';
 import { verbs as run } from './run/verbs.ts';
+import { verbs as task } from './task/verbs.ts';
 
-export const kindVerbs: readonly Verb[] = [...map, ...orchestration, ...review, ...run];
+export const kindVerbs: readonly Verb[] = [...map, ...orchestration, ...review, ...run, ...task];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { errnoCode } from '../lib/atomic-file.ts';
-import type { Json } from '../lib/canonical-json.ts';
+import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { isJsonObject } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 
@@ -12,6 +12,8 @@ export interface Settings {
   readonly store: string | undefined;
   /** The project that a server knows the sessions under. */
   readonly project: string | undefined;
+  /** What is said of kinds, by their names: what that means is theirs. */
+  readonly kinds: Readonly<Record<string, JsonObject>>;
 }
 
 /** The file of the settings, below the root of a checkout. */
@@ -25,7 +27,7 @@ export const readSettings = (root: string): Result<Settings, Refusal> => {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (errnoCode(error) === 'ENOENT' || errnoCode(error) === 'ENOTDIR')
-      return ok({ store: undefined, project: undefined });
+      return ok({ store: undefined, project: undefined, kinds: {} });
     if (errnoCode(error) === null) throw error;
     return err(refuseSettings(path, 'it cannot be read'));
   }
@@ -36,14 +38,21 @@ export const readSettings = (root: string): Result<Settings, Refusal> => {
     return err(refuseSettings(path, error instanceof Error ? error.message : String(error)));
   }
   if (!isJsonObject(json)) return err(refuseSettings(path, '$: expected an object'));
-  const { store, project } = json;
+  const { store, project, kinds = {} } = json;
   for (const [key, value] of Object.entries({ store, project })) {
     if (value !== undefined && (typeof value !== 'string' || value === ''))
       return err(refuseSettings(path, `$.${key}: expected a text`));
   }
   if (typeof store === 'string' && URL.canParse(store) && new URL(store).password !== '')
     return err(refuseSettings(path, '$.store: it holds a password, and git sees this file'));
+  if (!isJsonObject(kinds)) return err(refuseSettings(path, '$.kinds: expected an object'));
+  const saidOfKinds: Record<string, JsonObject> = {};
+  for (const [kind, said] of Object.entries(kinds)) {
+    if (!isJsonObject(said)) return err(refuseSettings(path, `$.kinds.${kind}: expected an object`));
+    saidOfKinds[kind] = said;
+  }
   return ok({
+    kinds: saidOfKinds,
     store: typeof store === 'string' ? store : undefined,
     project: typeof project === 'string' ? project : undefined,
   });
@@ -51,7 +60,7 @@ export const readSettings = (root: string): Result<Settings, Refusal> => {
 
 const refuseSettings = (path: string, problem: string): Refusal =>
   refuse('invalid-input', `${path} cannot be used: ${problem}.`, {
-    expected: '{"store": "env:NAME", "project": "NAME"}; both may be left out',
+    expected: '{"store": "env:NAME", "project": "NAME", "kinds": {}}; each may be left out',
     hint: 'stint init --help',
   });
 

@@ -62,6 +62,7 @@ export interface Workplace {
   readonly outside: LookOutside;
   readonly runProgram: RunProgram;
   readonly damage: Damage | undefined;
+  readonly declared: World['declared'];
   readonly now: () => string;
   readonly freshId: () => string;
   /** Whether there is a store already. */
@@ -167,7 +168,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
   const freshId = (): string => ulid(Date.parse(location.now()));
   const named = namedStore(location, cwd, root);
   if (!named.ok) return named;
-  const { store, project } = named.value;
+  const { store, project, declared } = named.value;
   const server = store !== undefined && isServerAddress(store.name) ? { url: store.name, project } : undefined;
   const places = createPlaces(checkout.value, freshId, { isShared: server !== undefined });
   if (!places.ok) return places;
@@ -205,6 +206,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
     exists: size !== undefined,
     kinds,
     places: places.value,
+    declared,
     host: createHost(location.host),
     now: location.now,
     freshId,
@@ -222,17 +224,21 @@ const namedStore = (
   {
     readonly store: { readonly name: string; readonly from: string } | undefined;
     readonly project: string | undefined;
+    readonly declared: World['declared'];
   },
   Refusal
 > => {
   const settings = readSettings(root);
   if (!settings.ok) return settings;
   const project = location.project ?? settings.value.project;
+  const declared = settings.value.kinds;
   const given = location.store ?? settings.value.store;
-  if (given === undefined) return ok({ store: undefined, project });
+  if (given === undefined) return ok({ store: undefined, project, declared });
   const name = storeNamed(given, location.env ?? {});
   // A path in a committed file is meant from where that lies.
-  return name.ok ? ok({ store: { name: name.value, from: location.store === undefined ? root : cwd }, project }) : name;
+  return name.ok
+    ? ok({ store: { name: name.value, from: location.store === undefined ? root : cwd }, project, declared })
+    : name;
 };
 
 /** The store's file: the named one, `stint.db` in the named folder, else the checkout's own. */
@@ -311,7 +317,7 @@ export const runVerb = async (
     dryRun: options.dryRun ?? false,
     redact: options.redact ?? true,
   };
-  const { store, kinds, places, host, project, outside, runProgram, damage } = workplace;
+  const { store, kinds, places, host, project, outside, runProgram, damage, declared } = workplace;
   const world: World = {
     store,
     kinds,
@@ -323,6 +329,7 @@ export const runVerb = async (
     runProgram,
     caller,
     care: careOf(workplace),
+    declared,
   };
   const result = await failing(async () => call.run(world, payload));
   if (!result.ok) {

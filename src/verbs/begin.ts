@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { checkName, findKind, keyOf, resolve, resolveCaller } from '../kernel/address.ts';
 import { loadedIn, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
+import { declaredOf } from '../kernel/declared.ts';
 import { folderOf, type CurrentFile, type Kind } from '../kernel/kind.ts';
 import { leaseToJson, rowLeaseFacts } from '../kernel/lease.ts';
 import { decideBegin, decideFinish } from '../kernel/lifecycle.ts';
@@ -20,7 +21,7 @@ import { viewOfSession } from '../kernel/session.ts';
 export const begin = defineVerb({
   name: 'begin',
   summary: 'Start a session, or go on with it without losing anything.',
-  details: `With --name the name alone decides. Without it the open session of the branch in this checkout goes on, whatever its date. Where there is none, the name is YYYY-MM-DD-<branch>, with a number behind it where another branch has that name: a session of that name is started, or, if it was closed, goes on.
+  details: `With --name the name alone decides. Without it the open session of the branch in this checkout goes on, whatever its date. Where there is none, the name is YYYY-MM-DD-<branch>, with a number behind it where another branch has that name: a session of that name is started, or, if it was closed, goes on. A task that is done does not: another one is started.
 
 An open session answers with where it stands, and nothing changes. A closed one goes on only under its own name: a completed one with its next round, an aborted one where it was left. --fresh aborts the open one on the record and starts anew under the next free name.
 
@@ -62,9 +63,10 @@ A session that somebody else holds (stint lease) is not gone on with: it is refu
       // Who aborts a session is not cancelled with it.
       const process = choice.abort === undefined ? ok(undefined) : await resolveCaller(world);
       if (!process.ok) return process;
-      return ok(
-        orderOf(world, kind, choice, { ...input, branch: input.branch ?? world.places.here.branch }, process.value),
-      );
+      const declared = declaredOf(world, kind);
+      if (!declared.ok) return declared;
+      const wish = { ...input, branch: input.branch ?? world.places.here.branch, declared: declared.value };
+      return ok(orderOf(world, kind, choice, wish, process.value));
     },
   },
   text: (answer) => {
@@ -168,7 +170,8 @@ const choose = async (world: World, kind: Kind, wish: Wish): Promise<Result<Choi
     .filter((row) => row.branch === branch && mine(row))
     .toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
     .at(-1);
-  if (own !== undefined) return ok({ name: own.name, abort: undefined, guards: [guard] });
+  const isOver = own?.outcome === 'completed' && kind.endsForGood;
+  if (own !== undefined && !isOver) return ok({ name: own.name, abort: undefined, guards: [guard] });
   const anew = await startAnew(world, kind, name, undefined);
   return ok({ ...anew, guards: [guard, ...anew.guards] });
 };
@@ -239,10 +242,10 @@ const orderOf = (
   world: World,
   kind: Kind,
   { name, abort, guards }: Choice,
-  wish: Omit<Wish, 'branch'> & { readonly branch: string | null },
+  wish: Omit<Wish, 'branch'> & { readonly branch: string | null; readonly declared: JsonObject | undefined },
   process: string | undefined,
 ): Order<JsonObject> => {
-  const { branch, goal, mode } = wish;
+  const { branch, goal, mode, declared } = wish;
   const { here } = world.places;
   const key = keyOf(kind.name, name);
   return {
@@ -253,7 +256,11 @@ const orderOf = (
     decide: (sessions) => {
       const session = loadedIn(sessions, key);
       const opening = { branch, worktree: here.worktree, ...withoutUndefined({ goal }) };
-      const events = decideBegin(session, opening, { mode, project: { name: here.label, path: here.root } });
+      const events = decideBegin(session, opening, {
+        mode,
+        project: { name: here.label, path: here.root },
+        declared,
+      });
       if (!events.ok) return events;
       if (abort === undefined) return ok(new Map([[key, events.value]]));
       const aborted = decideFinish(loadedIn(sessions, abort), {

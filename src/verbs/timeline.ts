@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { findKind, resolve } from '../kernel/address.ts';
 import { flawText, objectsAt, table, textAt } from '../kernel/answer.ts';
 import { sessionField } from '../kernel/fields.ts';
-import { durationText, spansOf } from '../kernel/spans.ts';
+import { blockerTypes, durationText, spansOf } from '../kernel/spans.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 
@@ -20,7 +20,10 @@ export const timeline = defineVerb({
       const kind = await findKind(world.kinds, row.value.kind);
       if (!kind.ok) return err({ refusal: kind.error });
       const { key } = row.value;
-      const events = await world.store.events(key, { lifecycleOnly: true, until: row.value.seq });
+      const { seq: until } = row.value;
+      const moves = await world.store.events(key, { lifecycleOnly: true, until });
+      const blockers = await world.store.events(key, { types: blockerTypes, until });
+      const events = [...moves, ...blockers].toSorted((a, b) => a.seq - b.seq);
       const spans = spansOf(kind.value, key, events, world.caller.now);
       return ok({
         session: key,

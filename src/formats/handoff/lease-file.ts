@@ -1,0 +1,65 @@
+import type { Json } from '../../lib/canonical-json.ts';
+import { isJsonObject } from '../../lib/json.ts';
+
+/** `ACTIVE_LEASE.json`: who works on the pair, as far as a file can say that. */
+
+/** What the file of a lease says. */
+export interface LeaseFile {
+  readonly state: 'none' | 'active' | 'expired' | 'invalid';
+  readonly holder: string | null;
+  readonly purpose: string | null;
+  readonly acquiredAt: string | null;
+  readonly expiresAt: string | null;
+  /** What keeps it from being one, a sentence each. */
+  readonly problems: readonly string[];
+}
+
+const nothing = { holder: null, purpose: null, acquiredAt: null, expiresAt: null };
+
+/** Where there is no file. */
+export const noLease: LeaseFile = { state: 'none', ...nothing, problems: [] };
+
+/** How far a clock may be ahead. */
+const skewMs = 120_000;
+
+/** Reads the file of a lease, whatever it holds. */
+export const readLeaseFile = (text: string, now: string): LeaseFile => {
+  const json = parsed(text);
+  if (!isJsonObject(json)) return { state: 'invalid', ...nothing, problems: ['it holds no JSON object'] };
+  const { version, holder, purpose, acquired_at: acquired, expires_at: expires } = json;
+  const problems = [
+    ...(version === 1 ? [] : ['its version is not 1']),
+    ...(isLine(holder) ? [] : ['its holder is no line of text']),
+    ...(isLine(purpose) ? [] : ['its purpose is no line of text']),
+    ...(isTime(acquired) ? [] : ['acquired_at is no time with an offset']),
+    ...(isTime(expires) ? [] : ['expires_at is no time with an offset']),
+    ...(isTime(acquired) && isTime(expires) && Date.parse(expires) <= Date.parse(acquired)
+      ? ['it expires before it was acquired']
+      : []),
+    ...(isTime(acquired) && Date.parse(acquired) > Date.parse(now) + skewMs ? ['it was acquired in the future'] : []),
+  ];
+  const said = {
+    holder: isLine(holder) ? holder : null,
+    purpose: isLine(purpose) ? purpose : null,
+    acquiredAt: isTime(acquired) ? acquired : null,
+    expiresAt: isTime(expires) ? expires : null,
+  };
+  if (problems.length > 0 || !isTime(expires)) return { state: 'invalid', ...said, problems };
+  return { state: Date.parse(expires) > Date.parse(now) ? 'active' : 'expired', ...said, problems };
+};
+
+const parsed = (text: string): Json | undefined => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const isLine = (value: unknown): value is string =>
+  typeof value === 'string' && value.trim() !== '' && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value);
+
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/.test(value) &&
+  !Number.isNaN(Date.parse(value));

@@ -1,0 +1,118 @@
+import { err, ok, type Result } from '../../lib/result.ts';
+
+/**
+ * A document of headed sections, read without losing a byte: printed as it was read it is what it was. Line ends, a byte
+ * order mark, text before the first section and sections that nobody knows stay as they are.
+ */
+export interface Sections {
+  /** Everything before the first section. */
+  readonly head: string;
+  readonly sections: readonly Section[];
+}
+
+/** A section: its heading's line and what follows up to the next one, both with their line ends. */
+export interface Section {
+  readonly name: string;
+  readonly heading: string;
+  readonly body: string;
+  /** The number of its heading's line, from 1. */
+  readonly line: number;
+}
+
+/**
+ * Takes a document apart. A section opens at a line that begins with `## `, but not inside of a fenced block. A line ends
+ * with a line feed, and with nothing else.
+ */
+export const readSections = (text: string): Sections => {
+  let head = '';
+  const sections: { name: string; heading: string; body: string; line: number }[] = [];
+  let fence: Fence | undefined;
+  for (const [index, line] of linesOf(text).entries()) {
+    const last = sections.at(-1);
+    if (fence === undefined && line.startsWith('## ')) {
+      sections.push({ name: line.slice(3).trim(), heading: line, body: '', line: index + 1 });
+      continue;
+    }
+    fence = fenceAfter(fence, line);
+    if (last === undefined) head += line;
+    else last.body += line;
+  }
+  return { head, sections };
+};
+
+/** The document, byte by byte. */
+export const printSections = ({ head, sections }: Sections): string =>
+  head + sections.map(({ heading, body }) => heading + body).join('');
+
+/** A text as lines, each with its end. */
+const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+
+/** An open fence: what closes it. */
+interface Fence {
+  readonly mark: string;
+  readonly length: number;
+}
+
+/** The fence that is open behind a line, as Markdown has it. */
+const fenceAfter = (open: Fence | undefined, line: string): Fence | undefined => {
+  const [, marks = '', rest = ''] = /^ {0,3}(`{3,}|~{3,})(.*)/.exec(line.trimEnd()) ?? [];
+  const mark = marks.slice(0, 1);
+  if (open === undefined)
+    return marks === '' || (mark === '`' && rest.includes('`')) ? undefined : { mark, length: marks.length };
+  return mark === open.mark && marks.length >= open.length && rest.trim() === '' ? undefined : open;
+};
+
+/** The root heading: the first line that is not blank; empty where a section comes first. */
+export const rootHeading = ({ head }: Sections): string =>
+  head
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .find((line) => line !== '') ?? '';
+
+/** The lines of a section's body without their ends, and without the blank ones around them. */
+export const bodyLines = (body: string): readonly string[] => {
+  const lines = body.split('\n').map((line) => line.trimEnd());
+  const first = lines.findIndex((line) => line !== '');
+  return first === -1 ? [] : lines.slice(first, lines.findLastIndex((line) => line !== '') + 1);
+};
+
+/**
+ * The document with other lines in one of its sections, and with nothing else changed: blank lines around them and line ends
+ * are those that were there. Refused is what has no such section, or several, and lines that would open a section or hide
+ * the next one.
+ */
+export const withBody = (document: Sections, name: string, lines: readonly string[]): Result<Sections, string> => {
+  const { head, sections } = document;
+  const [found, ...others] = sections.filter((section) => section.name === name);
+  if (found === undefined) return err(`there is no section ${name}`);
+  if (others.length > 0) return err(`there are ${others.length + 1} sections ${name}`);
+  const end = found.heading.endsWith('\r\n') ? '\r\n' : '\n';
+  const before = linesOf(found.body);
+  const isSaid = (line: string): boolean => line.trim() !== '';
+  const first = before.findIndex(isSaid);
+  const changed = {
+    ...found,
+    heading: found.heading.endsWith('\n') ? found.heading : `${found.heading}${end}`,
+    body: [
+      ...before.slice(0, Math.max(0, first)),
+      ...lines.map((line) => `${line}${end}`),
+      ...before.slice(before.findLastIndex(isSaid) + 1),
+    ].join(''),
+  };
+  const result = { head, sections: sections.map((section) => (section === found ? changed : section)) };
+  const again = readSections(printSections(result)).sections;
+  const isWhole =
+    again.length === sections.length &&
+    again.every((section, at) => section.heading === result.sections[at]?.heading) &&
+    bodyLines(again[sections.indexOf(found)]?.body ?? '').join('\n') === bodyLines(lines.join('\n')).join('\n');
+  return isWhole ? ok(result) : err(`the lines do not stay inside of the section ${name}`);
+};
+
+/** The number of the line with which a merge has left a conflict in a text; undefined where there is none. */
+export const conflictIn = (text: string): number | undefined => {
+  const lines = text.split('\n');
+  const at = lines.findIndex((line) => /^<{7} /.test(line));
+  const isOne = at !== -1 && lines.slice(at).some((line) => /^>{7} /.test(line));
+  return isOne ? at + 1 : undefined;
+};

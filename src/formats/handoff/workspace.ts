@@ -1,0 +1,252 @@
+import { err, ok, type Result } from '../../lib/result.ts';
+import {
+  checkDocument,
+  handover,
+  pointerOf,
+  readDocument,
+  sessionState,
+  statusOf,
+  valueOf,
+  type Document,
+  type DocumentFinding,
+  type DocumentKind,
+} from './document.ts';
+import { noLease, readLeaseFile, type LeaseFile } from './lease-file.ts';
+import { conflictIn, rootHeading } from './sections.ts';
+
+/** The folder in which a project keeps its hand-off documents: where they are, and what is wrong with them. */
+
+/** The folders of which the first that is there is the one, and the one where none is. */
+export const rootsInOrder = ['docs/tests', 'docs/test', 'test-docs', 'test-documentation'] as const;
+
+/** What may be looked at below the root; nothing that lies outside, wherever a link leads. */
+export interface Look {
+  /** The root, whole. */
+  readonly root: string;
+  /** A file by its path from the root; else why it cannot be read, as the end of a sentence. */
+  readonly read: (path: string) => Result<string, { readonly problem: string; readonly isMissing: boolean }>;
+  /** The names of the files in a folder of it. */
+  readonly list: (folder: string) => readonly string[];
+}
+
+/** Where the live session state lies. */
+export const currentPath = 'session-state/CURRENT.md';
+
+/** A pair by the paths of its documents from the root, and how it was found. */
+export interface Pair {
+  readonly handover: string;
+  readonly sessionState: string;
+  readonly source: string;
+}
+
+/**
+ * The pair that was worked on last: what `CURRENT.md` names, else with the newest handover, else what that names, else the
+ * newest of both. Undefined where there is none.
+ */
+export const locatePair = (look: Look): Pair | undefined => {
+  const current = documentAt(look, sessionState, currentPath);
+  const target = current === undefined ? undefined : targetOf(look, current, currentPath);
+  if (target !== undefined && isThere(look, target))
+    return { handover: target, sessionState: currentPath, source: 'current-pointer' };
+  const newest = newestIn(look, 'handovers', 'handover');
+  if (newest === undefined) return undefined;
+  if (current !== undefined)
+    return { handover: newest, sessionState: currentPath, source: 'current-plus-latest-handover' };
+  const document = documentAt(look, handover, newest);
+  const named = document === undefined ? undefined : targetOf(look, document, newest);
+  if (named !== undefined && isThere(look, named))
+    return { handover: newest, sessionState: named, source: 'latest-handover-pointer' };
+  const snapshot = newestIn(look, 'session-state', 'session-state');
+  return snapshot === undefined ? undefined : { handover: newest, sessionState: snapshot, source: 'latest-snapshots' };
+};
+
+const isThere = ({ read }: Look, path: string): boolean => read(path).ok;
+
+/** A document that has the root heading of its kind. */
+const documentAt = ({ read }: Look, kind: DocumentKind, path: string): Document | undefined => {
+  const text = read(path);
+  if (!text.ok || conflictIn(text.value) !== undefined) return undefined;
+  const document = readDocument(kind, text.value);
+  return rootHeading(document) === kind.root ? document : undefined;
+};
+
+/** The newest document of a folder: by the stamp in its name, of which one that is no time is none, then by its name. */
+const newestIn = ({ list }: Look, folder: string, suffix: string): string | undefined => {
+  const stampOf = (name: string): string => {
+    const [, stamp] = new RegExp(`^(\\d{8}_\\d{4})_${suffix}\\.md$`).exec(name) ?? [];
+    return stamp !== undefined && isStamp(stamp) ? stamp : '';
+  };
+  const [newest] = list(folder)
+    .filter((name) => name.endsWith('.md') && !name.startsWith('.') && `${folder}/${name}` !== currentPath)
+    .map((name) => ({ name, order: `${stampOf(name)} ${name.toLowerCase()}` }))
+    .toSorted((a, b) => (a.order < b.order ? 1 : -1));
+  return newest === undefined ? undefined : `${folder}/${newest.name}`;
+};
+
+/** Whether a stamp of a file's name is a time: `YYYYMMDD_HHMM`. */
+const isStamp = (stamp: string): boolean => {
+  const [, year = '', month = '', day = '', hour = '', minute = ''] =
+    /^(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)$/.exec(stamp) ?? [];
+  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(`${year}-${month}-${day}T${hour}`);
+};
+
+/** The path from the root that a document names; undefined where it names none, or one outside of it. */
+const targetOf = ({ root }: Look, document: Document, path: string): string | undefined => {
+  const pointer = pointerOf(document);
+  if (pointer === undefined || pointer.includes('\0')) return undefined;
+  const named = pointer.replaceAll('\\', '/');
+  if (named.startsWith('/')) return named.startsWith(`${root}/`) ? normal(named.slice(root.length + 1)) : undefined;
+  return normal(`${path.slice(0, path.lastIndexOf('/') + 1)}${named}`);
+};
+
+/** A path without `.` and `..`; undefined for one that leads out. */
+const normal = (path: string): string | undefined => {
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '..') {
+      if (parts.pop() === undefined) return undefined;
+    } else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return parts.length === 0 ? undefined : parts.join('/');
+};
+
+/** The path of a file as another one names it. */
+const pathBetween = (from: string, to: string): string => {
+  const there = to.split('/');
+  const here = from.split('/').slice(0, -1);
+  const differs = here.findIndex((part, at) => part !== there[at]);
+  const shared = differs === -1 ? here.length : differs;
+  return [...here.slice(shared).map(() => '..'), ...there.slice(shared)].join('/');
+};
+
+/** A document, and what is wrong with it. */
+export interface Examined {
+  readonly path: string;
+  /** Undefined where it cannot be read. */
+  readonly document: Document | undefined;
+  readonly findings: readonly DocumentFinding[];
+}
+
+/** Looks whether a document is sound, and whether what it names is the other one. */
+export const examine = (look: Look, kind: DocumentKind, path: string): Examined => {
+  const text = look.read(path);
+  if (!text.ok)
+    return {
+      path,
+      document: undefined,
+      findings: [
+        {
+          code: text.error.isMissing ? 'file-missing' : 'file-unreadable',
+          line: null,
+          text: `the ${kind.called} ${text.error.problem}`,
+          remedy: 'name another file, or write it',
+        },
+      ],
+    };
+  const document = readDocument(kind, text.value);
+  const findings = checkDocument(kind, text.value);
+  const isSound = findings.every(({ code }) => !code.startsWith('doc-') || code === 'doc-time');
+  return { path, document, findings: isSound ? [...findings, ...checkTarget(look, document, path)] : findings };
+};
+
+const checkTarget = (look: Look, document: Document, path: string): readonly DocumentFinding[] => {
+  const { kind, sections } = document;
+  if (pointerOf(document) === undefined) return [];
+  const other = kind === handover ? sessionState : handover;
+  const finding = (code: string, text: string, remedy: string): readonly DocumentFinding[] => [
+    { code, line: sections.find(({ name }) => name === kind.pointer)?.line ?? null, text, remedy },
+  ];
+  const target = targetOf(look, document, path);
+  const remedy = `write the path of the ${other.called}`;
+  if (target === undefined) return finding('ptr-outside', 'it names a file outside of the documentation', remedy);
+  const text = look.read(target);
+  // What stands in a file that is none of the two is not told.
+  if (!text.ok) return finding('ptr-dangling', `it names ${target}, which ${text.error.problem}`, remedy);
+  const named = readDocument(other, text.value);
+  if (conflictIn(text.value) !== undefined)
+    return finding('ptr-conflict', `it names ${target}, in which a merge has left a conflict`, `put ${target} right`);
+  if (rootHeading(named) !== other.root)
+    return finding('ptr-wrong-kind', `it names ${target}, which is no ${other.called}`, remedy);
+  if (statusOf(named) !== statusOf(document))
+    return finding(
+      'ptr-status-mismatch',
+      `its status is ${statusOf(document)}, and that of ${target} is ${statusOf(named) ?? 'none of the five'}`,
+      'make both say what is true',
+    );
+  return [];
+};
+
+/** What two documents say that are each sound, and not the same: a status, who updated them, who is next, when, each other. */
+export const comparePair = (one: Examined, other: Examined): readonly DocumentFinding[] => {
+  const [a, b] = [one.document, other.document];
+  if (a === undefined || b === undefined || one.findings.length > 0 || other.findings.length > 0) return [];
+  const same = (code: string, section: string): readonly DocumentFinding[] => {
+    const [first, second] = [valueOf(a, section), valueOf(b, section)];
+    return first === second
+      ? []
+      : [
+          {
+            code,
+            line: a.sections.find(({ name }) => name === section)?.line ?? null,
+            text: `${section} is ${JSON.stringify(first)} in ${one.path} and ${JSON.stringify(second)} in ${other.path}`,
+            remedy: 'make both say what is true',
+          },
+        ];
+  };
+  const points = (from: Examined, to: Examined): readonly DocumentFinding[] => {
+    const wanted = pathBetween(from.path, to.path);
+    const pointer = from.document === undefined ? undefined : pointerOf(from.document);
+    const isLeftOut = pointer === undefined && from === one && statusOf(a) === 'done';
+    return pointer === wanted || isLeftOut
+      ? []
+      : [
+          {
+            code: pointer === undefined ? 'pair-ptr-missing' : 'pair-ptr-value',
+            line: null,
+            text: `${from.path} names ${pointer ?? 'nothing'}`,
+            remedy: `write ${wanted} there`,
+          },
+        ];
+  };
+  return [
+    ...same('pair-status', 'Status'),
+    ...same('pair-updated-by', 'Updated by'),
+    ...same('pair-owner', 'Next owner'),
+    ...same('pair-time', 'Last updated'),
+    ...points(one, other),
+    ...points(other, one),
+  ];
+};
+
+/** The paths of a pair of which one or both are named; the other is the one that it points to. */
+export const completePair = (
+  look: Look,
+  given: { readonly handover: string | undefined; readonly sessionState: string | undefined },
+): Result<Pair, string> => {
+  const { handover: transfer, sessionState: state } = given;
+  const source = 'named';
+  if (transfer !== undefined && state !== undefined) return ok({ handover: transfer, sessionState: state, source });
+  const path = transfer ?? state;
+  if (path === undefined) {
+    const found = locatePair(look);
+    return found === undefined ? err(`there is no pair in ${look.root}`) : ok(found);
+  }
+  const kind = transfer === undefined ? sessionState : handover;
+  const text = look.read(path);
+  if (!text.ok) return err(`${path} ${text.error.problem}`);
+  const target = targetOf(look, readDocument(kind, text.value), path);
+  if (target === undefined) return err(`${path} names no other document`);
+  return ok(
+    transfer === undefined
+      ? { handover: target, sessionState: path, source }
+      : { handover: path, sessionState: target, source },
+  );
+};
+
+/** What the file of the lease says, as far as there is one. */
+export const leaseIn = ({ read }: Look, now: string): LeaseFile => {
+  const text = read('session-state/ACTIVE_LEASE.json');
+  if (text.ok) return readLeaseFile(text.value, now);
+  return text.error.isMissing ? noLease : { ...noLease, state: 'invalid', problems: [`it ${text.error.problem}`] };
+};
