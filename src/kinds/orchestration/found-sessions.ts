@@ -6,6 +6,7 @@ import {
   type Found,
   type FoundSession,
 } from '../../formats/orchestrator/read.ts';
+import { historyName, sessionFilesIn, type SessionFile } from '../../formats/orchestrator/session-files.ts';
 import type { Unread } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
@@ -45,35 +46,6 @@ export interface Wishes {
   /** Whether the likeliest whole copy is taken of a file that is damaged, or of which something is lost. */
   readonly lastGood?: boolean | undefined;
 }
-
-/** A file that may be that of a session. */
-export interface SessionFile {
-  readonly path: string;
-  /** Whether it is looked at because of where it lies, and not because somebody has named it. */
-  readonly isListed: boolean;
-}
-
-/** The names in the folders of an orchestrator, as a checkout has them. */
-export interface Listing {
-  /** Of `.claude`. */
-  readonly own: readonly string[];
-  /** Of `.claude/orchestrator-history`. */
-  readonly history: readonly string[];
-  /** Of `.craft/cache`. */
-  readonly cache: readonly string[];
-}
-
-const currentName = 'orchestrator-session.json';
-const historyName = 'orchestrator-history';
-const summaryName = 'last-orchestration.json';
-
-/** The files to look at in a checkout, the current one first. */
-export const planSessionFiles = (root: string, { own, history, cache }: Listing): readonly SessionFile[] =>
-  [
-    ...own.filter((name) => name === currentName).map((name) => `.claude/${name}`),
-    ...history.filter((name) => name.endsWith('.json')).map((name) => `.claude/${historyName}/${name}`),
-    ...cache.filter((name) => name === summaryName).map((name) => `.craft/cache/${name}`),
-  ].map((path) => ({ path: `${root}/${path}`, isListed: true }));
 
 /** A file as it was read, with what it is found to be. */
 export interface ReadFile extends SessionFile {
@@ -262,15 +234,7 @@ export const findSessions = async (
   const isFolder = project.isFolder(path);
   if (given !== undefined && !isFolder && !files.exists(path)) return err(refuseNothing(show(path), given));
   const base = isFolder ? baseOf(path, project.isFolder) : path.slice(0, path.lastIndexOf('/'));
-  const list = (folder: string): readonly string[] => files.list(`${base}/${folder}`);
-  const plan: readonly SessionFile[] = isFolder
-    ? planSessionFiles(base, {
-        // What lies there is told of, also where it is no file.
-        own: files.exists(`${base}/.claude/${currentName}`) ? [currentName] : [],
-        history: list(`.claude/${historyName}`),
-        cache: list('.craft/cache'),
-      })
-    : [{ path, isListed: false }];
+  const plan = isFolder ? sessionFilesIn(base, files) : [{ path, isListed: false }];
   const plain = isFolder && plan.length === 0 ? plainFiles(path, files.list(path)) : [];
   if (plan.length === 0 && plain.length === 0) return err(refuseNothing(show(path), given));
   const read = await openReader(world, base, { choice: wishes.choice });
