@@ -43,7 +43,7 @@ export interface Wishes {
   readonly choice?: string | undefined;
   /** Whether what is left of a file is taken of which something is lost. */
   readonly salvage?: boolean | undefined;
-  /** Whether the likeliest whole copy is taken of a file that is damaged, or of which something is lost. */
+  /** Whether the newest whole copy is taken of a file that is damaged, or of which something is lost. */
   readonly lastGood?: boolean | undefined;
 }
 
@@ -277,7 +277,7 @@ export const openReader = async (
 const pathFrom = (folder: string, path: string): string =>
   path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
 
-/** The likeliest copy of a file that is not whole; undefined where it is, and where no copy is whole. */
+/** The newest whole copy of a file that is not, of equal ones the likeliest; undefined where it is, and where no copy is whole. */
 export const lastGoodOf = (file: ReadFile, read: (file: SessionFile) => ReadFile): ReadFile | undefined => {
   const { path, found, around } = file;
   const isWhole = ({ found: one }: ReadFile): boolean => one.what === 'session' && one.session.lost.length === 0;
@@ -286,15 +286,22 @@ export const lastGoodOf = (file: ReadFile, read: (file: SessionFile) => ReadFile
   if (!isWanted) return undefined;
   const cut = path.lastIndexOf('/') + 1;
   const id = found.what === 'session' ? found.session.document.session_id : null;
-  for (const copy of copiesOf(path.slice(cut), around, id)) {
-    // A file of the history is a copy of the session that it is named after, and of no other.
-    if (copy.is === 'a file of the history' && id === null) continue;
+  // A file of the history is a copy of the session that it is named after, and of no other.
+  const copies = copiesOf(path.slice(cut), around, id).filter(
+    ({ is }) => id !== null || is !== 'a file of the history',
+  );
+  const whole = copies.slice(0, mostCopies).flatMap((copy) => {
     const one = read({ path: path.slice(0, cut) + copy.path, isListed: true });
-    const isSame = one.found.what === 'session' && (id === null || one.found.session.document.session_id === id);
-    if (isSame && isWhole(one)) return { ...one, isListed: file.isListed };
-  }
-  return undefined;
+    if (one.found.what !== 'session' || !isWhole(one)) return [];
+    const { session_id: name, updated } = one.found.session.document;
+    return id === null || id === name ? [{ one, updated }] : [];
+  });
+  const [newest] = whole.toSorted((some, other) => byMoment(other.updated, some.updated));
+  return newest === undefined ? undefined : { ...newest.one, isListed: file.isListed };
 };
+
+/** Most copies that are looked into, the likeliest first. */
+const mostCopies = 20;
 
 /** A folder of a checkout that somebody has named stands for the checkout. */
 const baseOf = (path: string, isFolder: (path: string) => boolean): string => {
