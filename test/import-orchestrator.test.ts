@@ -772,6 +772,10 @@ test(
     );
     put(empty, `${current}.bak`, document());
     assert.equal(importIn(empty, '--last-good', current).sessions[0].path, `${current}.bak`);
+    // Of several the newest counts, whatever they are called.
+    put(empty, `${current}.kept-01234567`, document({ updated: at(9) }));
+    put(empty, `${current}.old`, document({ updated: at(12) }));
+    assert.equal(importIn(empty, '--last-good', current, '--dry-run').sessions[0].path, `${current}.old`);
     const whole = worldWith(context);
     put(whole, `${current}.bak`, document({ goal: 'Serve coffee', updated: at(50) }));
     assert.equal(take(whole, '--last-good').path, current);

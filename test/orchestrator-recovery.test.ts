@@ -428,7 +428,11 @@ test(
     const before = JSON.parse(readFileSync(world.path(current), 'utf8'));
     rmSync(world.path('.stint'), { recursive: true });
     assert.equal(world.refusal(14, 'status').hint, 'stint doctor --fix');
-    assert.equal(world.run('doctor', '--fix').status, 0);
+    assert.deepEqual(world.answer('doctor', '--fix').importable, [current]);
+    assert.match(
+      say(world, 'doctor'),
+      /session\.json {2}is of an orchestration that is not in the store: stint import orchestrator\n/,
+    );
     const { message, hint } = world.refusal(6, 'resume');
     assert.match(message, /holds a session that is not taken over: Serve coffee, in progress/);
     assert.equal(hint, 'stint import orchestrator');
@@ -440,6 +444,7 @@ test(
     const boiled = listOf(world.answer('agent', 'list').agents)[1];
     assert.deepEqual([boiled.id, boiled.files, boiled.vendor_session], ['boil-1', ['kettle.md'], 'v-1']);
     assert.equal(world.answer('status').focus, 'the cups');
+    assert.equal(world.answer('doctor').importable, undefined);
     // And once more, when its file says that something is in doubt.
     assert.equal(world.run('save').status, 0);
     rmSync(world.path('.stint'), { recursive: true });

@@ -19,7 +19,7 @@ export const doctor = defineVerb({
 
 --fix makes projections and mirrors anew where that is enough. Where the file, its log or a chain is damaged, or the store is gone, it makes the store anew: from the pages that can still be read, from the rolling copies (see the guide on recovery), and where neither has anything, from the files of its sessions, which come back closed. Of each session the longest chain of events that holds together is taken, and what was done after a damaged event where it leads to the state that the session is known to have had; what is not known of it any more is put on its record. The damaged files are kept beside the store under a name of their own; nothing is deleted. Exits 0 when the store is sound afterwards, and says what is lost for good.
 
-Files of workflow runs in .workflow/sessions that the store knows nothing of, because it was lost or they are of another program, are named (importable): stint import workflow-run takes them over.`,
+Files of workflow runs in .workflow/sessions, and of orchestrations in .claude, that the store knows nothing of, because it was lost or they are of another program, are named (importable): stint import workflow-run and stint import orchestrator take them over.`,
   examples: ['stint doctor', 'stint doctor --json', 'stint doctor --fix'],
   input: v.strictObject({ session: sessionFilter, fix: flag('Bring back what can be brought back.') }),
   cares: true,
@@ -98,8 +98,10 @@ Files of workflow runs in .workflow/sessions that the store knows nothing of, be
         `taken over from its files, closed: ${textAt(one, 'position')}`,
         'what was noted, by whom and when, and whether a round was completed, is lost',
       ]),
-      ...textsAt(answer, 'importable').map(
-        (path) => `${path}  is of a run that is not in the store: stint import workflow-run`,
+      ...textsAt(answer, 'importable').map((path) =>
+        path.startsWith('.workflow/')
+          ? `${path}  is of a run that is not in the store: stint import workflow-run`
+          : `${path}  is of an orchestration that is not in the store: stint import orchestrator`,
       ),
       ...textsAt(answer, 'lost').map((key) => `${key}  lost: nothing of it could be read`),
       ...textsAt(answer, 'rebuilt').map((key) => `${key}  made anew from its events`),
@@ -209,26 +211,51 @@ const remarksOf = async (world: World, rows: readonly SessionRow[]): Promise<Jso
   return remarks.length === 0 ? {} : { remarks };
 };
 
-/** The files of workflow runs of this checkout that the store knows nothing of, be it that it was lost: they can be taken over. */
-const importableIn = async (
+/** The files of this checkout that tell of sessions which the store knows nothing of, be it that it was lost: they can be taken over. */
+const importableIn = async (world: World, rows: readonly SessionRow[]): Promise<JsonObject> => {
+  const importable = [...(await runFilesIn(world, rows)), ...(await orchestrationFilesIn(world, rows))];
+  return importable.length === 0 ? {} : { importable };
+};
+
+const orchestrationFilesIn = async (
+  { files, places, project, caller, host }: World,
+  rows: readonly SessionRow[],
+): Promise<readonly string[]> => {
+  const { root } = places.here;
+  if (!files.exists(`${root}/.claude`)) return [];
+  const { sessionFilesIn } = await import('../formats/orchestrator/session-files.ts');
+  const { largestOrchestratorFile, readOrchestratorFile } = await import('../formats/orchestrator/read.ts');
+  const { text: textIn } = await project();
+  const known = new Set(rows.map(({ name }) => name));
+  return sessionFilesIn(root, files).flatMap((file) => {
+    const path = file.path.slice(root.length + 1);
+    const text = textIn(root, path, largestOrchestratorFile);
+    if (!text.ok) return [];
+    const clock = { now: caller.now, offsetAt: host.offsetAt };
+    const found = readOrchestratorFile(text.value, { path, clock });
+    if (found.what !== 'session' || found.session.dialect === 'hook summary') return [];
+    return known.has(found.session.document.session_id) ? [] : [path];
+  });
+};
+
+const runFilesIn = async (
   { places, project, caller, host }: World,
   rows: readonly SessionRow[],
-): Promise<JsonObject> => {
+): Promise<readonly string[]> => {
   const { planRunFiles, runFolders } = await import('../formats/run-state/run-files.ts');
   const { root } = places.here;
   const [folder = root] = runFolders(root);
   const files = await project();
-  if (!files.isFolder(folder)) return {};
+  if (!files.isFolder(folder)) return [];
   const { largestRunFile, readRunFile } = await import('../formats/run-state/read-run.ts');
   const known = new Set(rows.map(({ name }) => name));
-  const importable = planRunFiles(folder, [], files.tree(folder)).files.flatMap((file) => {
+  return planRunFiles(folder, [], files.tree(folder)).files.flatMap((file) => {
     const path = file.path.slice(root.length + 1);
     const text = files.text(root, path, largestRunFile);
     if (!text.ok) return [];
     const found = readRunFile(text.value, { ...file, path }, { now: caller.now, offsetAt: host.offsetAt });
     return found.what === 'run' && !known.has(found.run.document.session_id) ? [path] : [];
   });
-  return importable.length === 0 ? {} : { importable };
 };
 
 /** When anything is said to have happened to a session last, by its events and by what was renewed of its claims. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readOrchestratorFile } from '../../formats/orchestrator/read.ts';
+import { planSessionFiles } from '../../formats/orchestrator/session-files.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import type { Clock } from '../../lib/written-time.ts';
-import { decideSessions, planSessionFiles, type ReadFile, type Wishes } from './found-sessions.ts';
+import { decideSessions, type ReadFile, type Wishes } from './found-sessions.ts';
 import { leftSession } from './left-session.ts';
 
 const clock: Clock = { now: '2026-06-01T00:00:00Z', offsetAt: () => 0 };

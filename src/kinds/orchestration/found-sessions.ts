@@ -6,6 +6,7 @@ import {
   type Found,
   type FoundSession,
 } from '../../formats/orchestrator/read.ts';
+import { historyName, sessionFilesIn, type SessionFile } from '../../formats/orchestrator/session-files.ts';
 import type { Unread } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
@@ -42,38 +43,9 @@ export interface Wishes {
   readonly choice?: string | undefined;
   /** Whether what is left of a file is taken of which something is lost. */
   readonly salvage?: boolean | undefined;
-  /** Whether the likeliest whole copy is taken of a file that is damaged, or of which something is lost. */
+  /** Whether the newest whole copy is taken of a file that is damaged, or of which something is lost. */
   readonly lastGood?: boolean | undefined;
 }
-
-/** A file that may be that of a session. */
-export interface SessionFile {
-  readonly path: string;
-  /** Whether it is looked at because of where it lies, and not because somebody has named it. */
-  readonly isListed: boolean;
-}
-
-/** The names in the folders of an orchestrator, as a checkout has them. */
-export interface Listing {
-  /** Of `.claude`. */
-  readonly own: readonly string[];
-  /** Of `.claude/orchestrator-history`. */
-  readonly history: readonly string[];
-  /** Of `.craft/cache`. */
-  readonly cache: readonly string[];
-}
-
-const currentName = 'orchestrator-session.json';
-const historyName = 'orchestrator-history';
-const summaryName = 'last-orchestration.json';
-
-/** The files to look at in a checkout, the current one first. */
-export const planSessionFiles = (root: string, { own, history, cache }: Listing): readonly SessionFile[] =>
-  [
-    ...own.filter((name) => name === currentName).map((name) => `.claude/${name}`),
-    ...history.filter((name) => name.endsWith('.json')).map((name) => `.claude/${historyName}/${name}`),
-    ...cache.filter((name) => name === summaryName).map((name) => `.craft/cache/${name}`),
-  ].map((path) => ({ path: `${root}/${path}`, isListed: true }));
 
 /** A file as it was read, with what it is found to be. */
 export interface ReadFile extends SessionFile {
@@ -262,15 +234,7 @@ export const findSessions = async (
   const isFolder = project.isFolder(path);
   if (given !== undefined && !isFolder && !files.exists(path)) return err(refuseNothing(show(path), given));
   const base = isFolder ? baseOf(path, project.isFolder) : path.slice(0, path.lastIndexOf('/'));
-  const list = (folder: string): readonly string[] => files.list(`${base}/${folder}`);
-  const plan: readonly SessionFile[] = isFolder
-    ? planSessionFiles(base, {
-        // What lies there is told of, also where it is no file.
-        own: files.exists(`${base}/.claude/${currentName}`) ? [currentName] : [],
-        history: list(`.claude/${historyName}`),
-        cache: list('.craft/cache'),
-      })
-    : [{ path, isListed: false }];
+  const plan = isFolder ? sessionFilesIn(base, files) : [{ path, isListed: false }];
   const plain = isFolder && plan.length === 0 ? plainFiles(path, files.list(path)) : [];
   if (plan.length === 0 && plain.length === 0) return err(refuseNothing(show(path), given));
   const read = await openReader(world, base, { choice: wishes.choice });
@@ -313,7 +277,7 @@ export const openReader = async (
 const pathFrom = (folder: string, path: string): string =>
   path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
 
-/** The likeliest copy of a file that is not whole; undefined where it is, and where no copy is whole. */
+/** The newest whole copy of a file that is not, of equal ones the likeliest; undefined where it is, and where no copy is whole. */
 export const lastGoodOf = (file: ReadFile, read: (file: SessionFile) => ReadFile): ReadFile | undefined => {
   const { path, found, around } = file;
   const isWhole = ({ found: one }: ReadFile): boolean => one.what === 'session' && one.session.lost.length === 0;
@@ -322,15 +286,22 @@ export const lastGoodOf = (file: ReadFile, read: (file: SessionFile) => ReadFile
   if (!isWanted) return undefined;
   const cut = path.lastIndexOf('/') + 1;
   const id = found.what === 'session' ? found.session.document.session_id : null;
-  for (const copy of copiesOf(path.slice(cut), around, id)) {
-    // A file of the history is a copy of the session that it is named after, and of no other.
-    if (copy.is === 'a file of the history' && id === null) continue;
+  // A file of the history is a copy of the session that it is named after, and of no other.
+  const copies = copiesOf(path.slice(cut), around, id).filter(
+    ({ is }) => id !== null || is !== 'a file of the history',
+  );
+  const whole = copies.slice(0, mostCopies).flatMap((copy) => {
     const one = read({ path: path.slice(0, cut) + copy.path, isListed: true });
-    const isSame = one.found.what === 'session' && (id === null || one.found.session.document.session_id === id);
-    if (isSame && isWhole(one)) return { ...one, isListed: file.isListed };
-  }
-  return undefined;
+    if (one.found.what !== 'session' || !isWhole(one)) return [];
+    const { session_id: name, updated } = one.found.session.document;
+    return id === null || id === name ? [{ one, updated }] : [];
+  });
+  const [newest] = whole.toSorted((some, other) => byMoment(other.updated, some.updated));
+  return newest === undefined ? undefined : { ...newest.one, isListed: file.isListed };
 };
+
+/** Most copies that are looked into, the likeliest first. */
+const mostCopies = 20;
 
 /** A folder of a checkout that somebody has named stands for the checkout. */
 const baseOf = (path: string, isFolder: (path: string) => boolean): string => {
