@@ -17,7 +17,7 @@ import { command, inFolder, type Row } from './measure.ts';
 import { measurePostgres } from './postgres.ts';
 import { measureRuns } from './runs.ts';
 import { measureList, measureStatus } from './sizes.ts';
-import { measureMemory, measureVerbs } from './verbs.ts';
+import { measureMemory, measureSize, measureVerbs } from './verbs.ts';
 import { measureWriters } from './writers.ts';
 
 const sections = ['startup', 'commits', 'writers', 'status', 'brief', 'list', 'runs', 'postgres'] as const;
@@ -84,7 +84,7 @@ const measureStartup = async (folder: string, runs: number): Promise<readonly Ro
     if (both.length > 0) process.exitCode = 1;
     verbs = again;
   }
-  return [...verbs, ...measureMemory(join(folder, 'memory'), Math.min(runs, 7))];
+  return [...verbs, ...measureMemory(join(folder, 'memory'), Math.min(runs, 7)), measureSize()];
 };
 
 /** The rows that are far off in both measurements, by both ratios: noise rarely moves all four. */

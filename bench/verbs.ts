@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { bare, command, makeBed, median, peakOfNode, reviewMoves, takePairs, timeNode, timeRow } from './measure.ts';
 import type { Bed, Pairs, Row } from './measure.ts';
 
@@ -72,6 +74,23 @@ export const measureMemory = (folder: string, runs: number): readonly Row[] => {
         met: ratio === null ? null : ratio <= budget,
       };
     });
+};
+
+/** KiB of the file that every verb loads: what is in it is paid for by each of them. */
+const sizeBudget = 200;
+
+/** How big the file is that is loaded for everyday verbs. */
+export const measureSize = (): Row => {
+  const size = statSync(join(dirname(command), 'command/main.cjs')).size / 1024;
+  return {
+    what: 'what every verb loads: size',
+    measured: `${size.toFixed(0)} KiB`,
+    against: '',
+    ratio: null,
+    pairwise: null,
+    budget: `<= ${sizeBudget} KiB`,
+    met: size <= sizeBudget,
+  };
 };
 
 const openSession = (folder: string): Bed => {
