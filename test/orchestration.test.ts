@@ -287,7 +287,7 @@ suite('agents', () => {
         'c  code  failed            attempt 1  it broke',
         'd  code  cancelled         attempt 1  not needed',
         'e  code  pending           attempt 1  Do e',
-        'next: stint decide wave-1 continue --session orchestration:ship',
+        'next: stint resume --session orchestration:ship',
       ),
     );
     const ids = (status: string): readonly string[] =>

@@ -100,19 +100,20 @@ const nextOf = (
   left: readonly Agent[],
 ): NextAction => {
   const session = `--session ${common.key}`;
-  const waiting = awaited(state);
-  if (waiting !== undefined)
-    return {
-      kind: 'decide',
-      text: `${waiting.node} waits for a decision: continue, pause or abort.`,
-      command: decideCommand(waiting.node, common),
-    };
+  // Whoever decides how it goes on is to know what has been done.
   const [doubtful] = state.pool.doubtful;
   if (doubtful !== undefined)
     return {
       kind: 'settle',
       text: `Nobody knows what ${doubtful} has done: look, then say stint resume --rerun ${doubtful}, or --done ${doubtful}.`,
       command: `stint resume ${session}`,
+    };
+  const waiting = awaited(state);
+  if (waiting !== undefined)
+    return {
+      kind: 'decide',
+      text: `${waiting.node} waits for a decision: continue, pause or abort.`,
+      command: decideCommand(waiting.node, common),
     };
   const [ready] = readyAgents(state, { limit: 1 }).steps;
   if (ready !== undefined) {
