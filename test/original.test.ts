@@ -454,7 +454,7 @@ for (const [group, words] of [
   ['state', ['begin', 'advance', 'complete-round', 'complete-map', 'finish', 'status', 'show', 'sync', 'reconcile']],
   ['session', ['start-instance', 'bind-vendor-id', 'beat', 'end-instance', 'list']],
   ['process', ['start', 'bind', 'beat', 'end', 'list', 'sweep']],
-  ['import', ['review', 'workflow-run']],
+  ['import', ['review', 'workflow-run', 'orchestrator']],
 ] as const) {
   test(`stint ${group} without more names what can follow, and its help explains it`, (context) => {
     const world = createWorld(context);
@@ -511,6 +511,7 @@ test('help --json and the help of a verb name every alias with its flags', (cont
   );
   const session = { 'session-id': 'session' };
   assert.deepEqual(aliases, {
+    continue: ['resume', {}],
     'state begin': ['begin', { 'session-id': 'name', 'workflow-type': 'kind' }],
     'state advance': ['advance', { ...session, 'current-round': 'round', 'current-map-run': 'round' }],
     'state complete-round': ['complete-round', { ...session, round: 'round' }],
