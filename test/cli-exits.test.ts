@@ -28,14 +28,17 @@ const begun = (context: TestContext): TestWorld => reviewIn(context, 'context');
 test('2 usage: what is not known is named, with what is near', (context) => {
   const world = createWorld(context);
   const verbs = [
-    'advance, archive, beat, begin, block, brief, complete, decide, fail, finish, import review',
+    'advance, archive, beat, begin, block, brief, complete, decide, fail, finish',
+    'handoff locate, handoff root, handoff summarize, handoff validate, handoff validate-handover, handoff validate-state',
+    'import review',
     'journal, lease claim, lease release, lease renew, lease show, list, log, next, note, pause',
     'process beat, process bind, process end, process list, process start, process sweep',
     'reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock, complete-map',
     'new, agent start, agent progress, agent complete, agent fail, agent cancel, agent pause, agent continue, agent list',
     'todo add, todo done, todo drop, mode, focus, save, usage report, compress, import orchestrator',
     'history, history show, history resume, report, complete-round, run',
-    'import workflow-run, template list, template show, template validate, progress, doctor, rebuild, store copy, init',
+    'import workflow-run, template list, template show, template validate, task move',
+    'step add, step start, step done, step drop, step move, progress, doctor, rebuild, store copy, init',
   ].join(', ');
   assert.equal(
     refusedText(world, 2, 'bgin'),
@@ -159,7 +162,11 @@ test('4 not found: a session, kind, revision or file that is not there, with nea
   );
   assert.equal(
     refusedText(world, 4, 'begin', 'reveiw'),
-    lines('stint: There is no such kind of session.', '  legal: map, orchestration, review, run', '  perhaps: review'),
+    lines(
+      'stint: There is no such kind of session.',
+      '  legal: map, orchestration, review, run, task',
+      '  perhaps: review',
+    ),
   );
   assert.equal(
     refusedText(world, 4, 'show', '--at', '99'),

@@ -15,7 +15,7 @@ const pages = { listed: 20, claimed: 1, most: 200 };
 export const next = defineVerb({
   name: 'next',
   summary: 'What can be done now? With --claim: give it to me.',
-  details: `Lists the steps of the session that are ready, in their order, --limit at a time; --after names the last one that was seen. A kind whose work has no such steps (review, map) answers with none, and with its next action.
+  details: `Lists the steps of the session that are ready, in their order, --limit at a time; --after names the last one that was seen. A kind whose work has no such steps (review, map, task) answers with none, and with its next action.
 
 --claim hands steps out, one unless --limit says otherwise, each to exactly one caller. The answer names for each its attempt and token: with both its result is recorded, and nobody else's is. A claim lasts for --ttl and is renewed by start and beat. Whoever works for a driver that may be gone when it ends leaves its result in the file that result_path names, as JSON with token, exit_code and where it helps output, output_path, artifacts, child_session and error: it is taken when somebody asks next. Attempts whose worker (--pid, --process) is proved to be gone, or whose claim has expired while no worker is seen alive, are interrupted in the same transaction and stay on the record. The list names such attempts under abandoned. Their steps come back as another attempt where doing them twice does no harm; else they are in doubt, and are not handed out before somebody says what came of them.`,
   examples: [
