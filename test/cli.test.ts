@@ -578,6 +578,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'fail',
     'finish',
     'focus',
+    'handoff audit',
     'handoff locate',
     'handoff root',
     'handoff summarize',

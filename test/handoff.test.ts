@@ -129,6 +129,30 @@ suite('whether they are sound', () => {
   });
 });
 
+suite('whether any of them is broken', () => {
+  test('is told for all at once, and a broken one hides no other', (context) => {
+    const world = paired(context);
+    assert.equal(
+      say(world, 'handoff', 'audit'),
+      lines(
+        'Docs root      ROOT/project/docs/tests',
+        'Result         clean',
+        'Handover       ROOT/project/docs/tests/handovers/20260312_0915_handover.md',
+        'Session-state  ROOT/project/docs/tests/session-state/CURRENT.md',
+        'Lease          none',
+        'Totals         1 handovers, 1 session states, 0 archived pairs',
+      ),
+    );
+    world.write('docs/tests/handovers/20260310_0900_handover.md', sample(handover, { Status: 'blocked' }));
+    world.write('docs/tests/handovers/junk.md', '# Handover\n');
+    const { status, json } = world.run('handoff', 'audit', '--json');
+    assert.deepEqual(
+      [status, json.result, codesOf(json), json.active_pair.source, json.totals.orphan_handovers, json.error.exit],
+      [7, 'error', ['doc-section-missing'], 'current-pointer', 1, 7],
+    );
+  });
+});
+
 suite('what they say', () => {
   test('is summarized under the names of the original', (context) => {
     const world = paired(context, {
@@ -187,7 +211,7 @@ suite('what they say', () => {
   test('is only looked at: no file is made or changed', (context) => {
     const world = paired(context);
     const before = treeOf(world.project);
-    for (const verb of ['root', 'locate', 'validate', 'summarize']) world.answer('handoff', verb);
+    for (const verb of ['root', 'locate', 'validate', 'summarize', 'audit']) world.answer('handoff', verb);
     assert.deepEqual(treeOf(world.project), before);
   });
 });

@@ -10,11 +10,21 @@ export interface LeaseFile {
   readonly purpose: string | null;
   readonly acquiredAt: string | null;
   readonly expiresAt: string | null;
+  /** The pair that it is about, by the paths of its documents from the root. */
+  readonly handover: string | null;
+  readonly sessionState: string | null;
   /** What keeps it from being one, a sentence each. */
   readonly problems: readonly string[];
 }
 
-const nothing = { holder: null, purpose: null, acquiredAt: null, expiresAt: null };
+const nothing = {
+  holder: null,
+  purpose: null,
+  acquiredAt: null,
+  expiresAt: null,
+  handover: null,
+  sessionState: null,
+};
 
 /** Where there is no file. */
 export const noLease: LeaseFile = { state: 'none', ...nothing, problems: [] };
@@ -26,7 +36,7 @@ const skewMs = 120_000;
 export const readLeaseFile = (text: string, now: string): LeaseFile => {
   const json = parsed(text);
   if (!isJsonObject(json)) return { state: 'invalid', ...nothing, problems: ['it holds no JSON object'] };
-  const { version, holder, purpose, acquired_at: acquired, expires_at: expires } = json;
+  const { version, holder, purpose, acquired_at: acquired, expires_at: expires, handover, session_state: state } = json;
   const problems = [
     ...(version === 1 ? [] : ['its version is not 1']),
     ...(isLine(holder) ? [] : ['its holder is no line of text']),
@@ -43,6 +53,8 @@ export const readLeaseFile = (text: string, now: string): LeaseFile => {
     purpose: isLine(purpose) ? purpose : null,
     acquiredAt: isTime(acquired) ? acquired : null,
     expiresAt: isTime(expires) ? expires : null,
+    handover: isLine(handover) ? handover : null,
+    sessionState: isLine(state) ? state : null,
   };
   if (problems.length > 0 || !isTime(expires)) return { state: 'invalid', ...said, problems };
   return { state: Date.parse(expires) > Date.parse(now) ? 'active' : 'expired', ...said, problems };

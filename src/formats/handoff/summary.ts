@@ -77,7 +77,8 @@ export const summaryToJson = (look: Look, pair: Pair, now: string): JsonObject =
   };
 };
 
-const leaseToJson = ({ state, holder, purpose, acquiredAt, expiresAt }: LeaseFile): JsonObject => ({
+/** What the file of a lease says, under the names of the original. */
+export const leaseToJson = ({ state, holder, purpose, acquiredAt, expiresAt }: LeaseFile): JsonObject => ({
   state,
   holder: holder ?? 'None',
   purpose: purpose ?? 'None',

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { isJsonObject } from '../../lib/json.ts';
 import { err, ok } from '../../lib/result.ts';
+import { auditToJson } from './audit.ts';
 import { checkDocument, handover, sessionState, type DocumentKind } from './document.ts';
 import { readLeaseFile } from './lease-file.ts';
 import { sample } from './samples.ts';
@@ -120,6 +122,7 @@ test('whatever a document holds, it is judged and summarized, and nothing is thr
     fc.property(text, text, (one, other) => {
       const look = lookAt({ [currentPath]: one, [transfer]: other, 'session-state/ACTIVE_LEASE.json': other });
       locatePair(look);
+      auditToJson(look, now);
       const pair = { handover: transfer, sessionState: currentPath, source: 'named' };
       const { findings } = examinePair(look, pair);
       for (const { finding } of findings) assert.ok(finding.text !== '' && finding.remedy !== '');
@@ -219,4 +222,86 @@ test('the file of a lease is read whatever it holds', () => {
   for (const text of ['', '[]', '"x"', 'null', '{"version": 1'])
     assert.equal(readLeaseFile(text, now).state, 'invalid');
   assert.equal(leaseIn(lookAt({}), now).state, 'none');
+});
+
+const archivedPair = (
+  stamp: string,
+  said: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> => ({
+  [`handovers/${stamp}_handover.md`]: sample(handover, {
+    'Session-state pointer': `../session-state/${stamp}_session-state.md`,
+    ...said,
+  }),
+  [`session-state/${stamp}_session-state.md`]: sample(sessionState, {
+    'Handover pointer': `../handovers/${stamp}_handover.md`,
+    ...said,
+  }),
+});
+
+const audited = (files: Readonly<Record<string, string>>) => {
+  const { result, totals, findings, warnings } = auditToJson(lookAt(files), now);
+  const codes = Array.isArray(findings) ? findings.map((one) => (isJsonObject(one) ? one['code'] : null)) : null;
+  return { result, totals, codes, warnings };
+};
+
+test('every document is looked at, and archived ones as pairs; what is no document is left alone', () => {
+  const files = { ...sound, ...archivedPair('20260310_0900', { Status: 'blocked' }), 'handovers/README.md': 'read me' };
+  assert.deepEqual(audited(files), {
+    result: 'clean',
+    totals: {
+      handover_files: 2,
+      session_state_files: 2,
+      snapshot_pairs: 1,
+      orphan_handovers: 0,
+      orphan_session_snapshots: 0,
+    },
+    codes: [],
+    warnings: [],
+  });
+});
+
+test('one broken document is told, and hides no other; one without its other half is a warning', () => {
+  const orphan = { ...sound, 'session-state/20260310_0900_session-state.md': sample(sessionState) };
+  assert.deepEqual(
+    [audited(orphan).result, audited(orphan).warnings],
+    ['warning', ['session-state/20260310_0900_session-state.md: there is no handover with its stamp']],
+  );
+  const broken = {
+    ...sound,
+    ...archivedPair('20260310_0900', { 'Last updated': 'yesterday' }),
+    'handovers/junk.md': '# Handover',
+  };
+  assert.deepEqual(
+    [audited(broken).result, audited(broken).codes],
+    ['error', ['doc-time', 'doc-section-missing', 'doc-time']],
+  );
+  const differs = { ...sound, ...archivedPair('20260310_0900') };
+  const changed = {
+    ...differs,
+    'handovers/20260310_0900_handover.md': sample(handover, {
+      'Session-state pointer': '../session-state/20260310_0900_session-state.md',
+      'Next owner': 'cleo',
+    }),
+  };
+  assert.deepEqual(audited(changed).codes, ['pair-owner']);
+});
+
+test('a handover that another has taken the place of is no fault, and a lease is looked at too', () => {
+  const replaced = { ...sound, 'handovers/20260311_0900_handover.md': sample(handover, { Status: 'blocked' }) };
+  assert.deepEqual([audited(replaced).result, audited(replaced).codes], ['warning', []]);
+  const lease = (text: string) => audited({ ...sound, 'session-state/ACTIVE_LEASE.json': text });
+  assert.deepEqual([lease('[]').result, lease('[]').codes], ['error', ['lease-invalid']]);
+  const expired = {
+    version: 1,
+    holder: 'a',
+    purpose: 'b',
+    acquired_at: '2026-03-12T09:00:00Z',
+    expires_at: '2026-03-12T09:30:00Z',
+    handover: 'handovers/x.md',
+  };
+  assert.deepEqual(lease(JSON.stringify(expired)).warnings, [
+    'session-state/ACTIVE_LEASE.json: it has expired',
+    'session-state/ACTIVE_LEASE.json: it is about another handover',
+  ]);
+  assert.deepEqual(audited({}).warnings, ['there is no active pair']);
 });

@@ -73,7 +73,7 @@ const documentAt = ({ read }: Look, kind: DocumentKind, path: string): Document 
 /** The newest document of a folder: by the stamp in its name, of which one that is no time is none, then by its name. */
 const newestIn = ({ list }: Look, folder: string, suffix: string): string | undefined => {
   const stampOf = (name: string): string => {
-    const [, stamp] = new RegExp(`^(\\d{8}_\\d{4})_${suffix}\\.md$`).exec(name) ?? [];
+    const stamp = name.endsWith(`_${suffix}.md`) ? stampIn(name) : undefined;
     return stamp !== undefined && isStamp(stamp) ? stamp : '';
   };
   const [newest] = list(folder)
@@ -82,6 +82,10 @@ const newestIn = ({ list }: Look, folder: string, suffix: string): string | unde
     .toSorted((a, b) => (a.order < b.order ? 1 : -1));
   return newest === undefined ? undefined : `${folder}/${newest.name}`;
 };
+
+/** The stamp in the name of a document, whether it is a time or not; undefined where there is none. */
+export const stampIn = (path: string): string | undefined =>
+  /(?:^|\/)(\d{8}_\d{4})_(?:handover|session-state)\.md$/.exec(path)?.[1];
 
 /** Whether a stamp of a file's name is a time: `YYYYMMDD_HHMM`. */
 const isStamp = (stamp: string): boolean => {
