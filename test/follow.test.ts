@@ -286,7 +286,7 @@ const killWhileWriting = async (context: TestContext, world: TestWorld): Promise
   const total = 2 * names.length + writers * each;
   const writing = Promise.all(
     Array.from({ length: writers }, async (_, index) =>
-      writeNotes(world, `review:${names[index % names.length] ?? ''}`, `w${index}`, each),
+      writeNotes(context, world, `review:${names[index % names.length] ?? ''}`, `w${index}`, each),
     ),
   );
   const given: Printed[] = [];
@@ -327,7 +327,7 @@ test('a server that is killed and started again while others write: every event 
   const follower = startFollower(context, world, '--all');
   await follower.until(4);
   const writing = Promise.all(
-    ['a', 'a', 'b', 'b'].map(async (name, index) => writeNotes(world, `review:${name}`, `w${index}`, 40)),
+    ['a', 'a', 'b', 'b'].map(async (name, index) => writeNotes(context, world, `review:${name}`, `w${index}`, 40)),
   );
   for (const count of [20, 60, 100]) {
     await follower.until(count);

@@ -85,12 +85,20 @@ export const assertInOrder = (given: readonly Printed[]): void => {
 };
 
 /** Starts a process that writes so many remarks into a session; resolves when it is done. */
-export const writeNotes = async (world: TestWorld, session: string, name: string, count: number): Promise<void> => {
+export const writeNotes = async (
+  tidying: Tidying,
+  world: TestWorld,
+  session: string,
+  name: string,
+  count: number,
+): Promise<void> => {
   const child = spawn(
     process.execPath,
     ['--no-warnings', join(repository, 'test/support/note-writer.ts'), world.project, session, name, String(count)],
     { cwd: world.project, env: world.env, stdio: ['ignore', 'ignore', 'pipe'] },
   );
+  // It waits for as long as its store is away: longer than a test that has failed.
+  tidying.after(() => child.kill('SIGKILL'));
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text;
