@@ -98,7 +98,9 @@ export const writeNotes = async (
     { cwd: world.project, env: world.env, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   // It waits for as long as its store is away: longer than a test that has failed.
-  tidying.after(() => child.kill('SIGKILL'));
+  tidying.after(() => {
+    child.kill('SIGKILL');
+  });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text;
