@@ -462,7 +462,10 @@ suite('agents', () => {
     startAgents(world, 'a', 'b');
     assert.equal(
       say(world, 'agent', 'pause', 'a', '--reason', 'until the schema is decided'),
-      lines('orchestration:ship: 0/2 agents over, 2 at work (open_no_artifact)', `next: stint agent list ${session}`),
+      lines(
+        'orchestration:ship: 0/2 agents over, 1 at work, 1 paused (open_no_artifact)',
+        `next: stint agent list ${session}`,
+      ),
     );
     assert.equal(fileIn(world).agents[0].paused, true);
     const before = dumpStore(world);
@@ -495,6 +498,18 @@ suite('agents', () => {
       'conflict',
     );
     assert.deepEqual(standingsIn(world), { a: 'in_progress' });
+  });
+
+  test('nobody works on an orchestration whose agents are all paused, and lists and the report say paused', (context) => {
+    const world = orchestrationIn(context);
+    startAgents(world, 'a');
+    assert.equal(world.answer('status').activity, 'running');
+    world.answer('agent', 'pause', 'a');
+    const { activity, next_action: next } = world.answer('status');
+    assert.deepEqual([activity, next.command], ['none', `stint agent continue a ${session}`]);
+    assert.match(say(world, 'agent', 'list'), /^a +code +paused +attempt 1 +Do a$/m);
+    assert.match(say(world, 'report'), /^a +code +paused +\d+ s +Do a$/m);
+    assert.deepEqual(world.answer('agent', 'list', '--status', 'in_progress').agents[0].paused, true);
   });
 
   test('a secret is not kept, in no field of an agent and in no file', (context) => {

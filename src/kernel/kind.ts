@@ -146,6 +146,8 @@ export interface RunningStep {
   readonly id: string;
   readonly attempt: number;
   readonly claim: Claim;
+  /** Whether whoever works on it was told to stop for now. */
+  readonly isPaused?: boolean;
 }
 
 /** Which of the ready steps are meant: at most so many, those behind one of them, or one alone; and when they are to be handed out. */

@@ -13,7 +13,7 @@ import { evolveOrchestration } from './evolve.ts';
 import { examples, exampleSamples } from './examples.ts';
 import { modes } from '../../formats/orchestrator/document.ts';
 import { decideOrchestration, readyAgents } from './rules.ts';
-import { emptyOrchestration, type OrchestrationState } from './state.ts';
+import { emptyOrchestration, isPaused, type OrchestrationState } from './state.ts';
 import { measuredOf, progressOfOrchestration, viewOfOrchestration } from './view.ts';
 
 /** The work of one who hands it out to agents, and goes on with it after every interruption. */
@@ -48,7 +48,7 @@ export const kind: Kind = defineKind<OrchestrationState, OrchestrationCommand, O
   steps: {
     ready: readyAgents,
     ids: ({ order }) => order,
-    running: ({ pool }) => runningIn(pool),
+    running: (state) => runningIn(state.pool).map((step) => ({ ...step, isPaused: isPaused(state, step.id) })),
     inDoubt: ({ pool }) => doubtfulIn(pool),
     token: ({ pool }) => pool.token,
   },

@@ -487,6 +487,34 @@ test('a paused agent does not count as at work, its result is taken, and it goes
   assert.equal(it.refused({ type: 'pause-agent', agent: 'a' }).code, 'illegal-transition');
 });
 
+test('nobody is said to be at work who is paused, and where all are, one is put to work again', () => {
+  const it = orchestrationIn();
+  for (const agent of ['a', 'b']) {
+    it.start(agent);
+    it.ask({ type: 'pause-agent', agent });
+  }
+  it.start('c');
+  const { position, where } = viewOfSession(it.session());
+  assert.equal(position, '0/3 agents over, 1 at work, 2 paused');
+  assert.deepEqual(where['agents'], { total: 3, complete: 0, running: 1, paused: 2 });
+  assert.deepEqual(missingIn(it), ['c is at work', 'a, b are paused']);
+  assert.equal(nextIn(it).text, 'c is at work.');
+  assert.deepEqual(
+    it
+      .session()
+      .folded.steps?.running()
+      .map(({ id, isPaused }) => [id, isPaused]),
+    [
+      ['a', true],
+      ['b', true],
+      ['c', false],
+    ],
+  );
+  it.ask({ type: 'pause-agent', agent: 'c' });
+  assert.equal(nextIn(it).command, 'stint agent continue a --session orchestration:o');
+  assertNextIsTaken(it);
+});
+
 test('an agent that is paused does not keep a wave from ending', () => {
   const it = orchestrationIn();
   it.start('a');
@@ -870,7 +898,11 @@ const assertNextIsTaken = (it: Orchestration): void => {
     case 'wait':
       return assert.ok((session.folded.steps?.running() ?? []).length > 0, text);
     case 'advance':
-      return asked({ type: 'add-todo', text: 'what is next' });
+      return asked(
+        command?.startsWith('stint agent continue ') === true
+          ? { type: 'continue-agent', agent: word }
+          : { type: 'add-todo', text: 'what is next' },
+      );
     case 'resume':
       return taken(goesOn(session));
     case 'unblock':

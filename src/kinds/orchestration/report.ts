@@ -9,7 +9,7 @@ import { err, ok } from '../../lib/result.ts';
 import { statusOf } from './documents.ts';
 import { overallOf, sampledOf } from './samples.ts';
 import { agentsOf } from './state.ts';
-import { agentToJson } from './view.ts';
+import { agentToJson, agentWord } from './view.ts';
 import { readOrchestration } from './command.ts';
 
 export const report = defineVerb({
@@ -112,7 +112,7 @@ const contextText = (usage: JsonObject): string =>
 const agentCells = (agent: JsonObject): readonly string[] => [
   textAt(agent, 'id'),
   textAt(agent, 'type'),
-  textAt(agent, 'status').replaceAll('_', ' '),
+  agentWord(agent),
   textAt(agent, 'seconds') === '' ? '' : `${textAt(agent, 'seconds')} s`,
   textAt(agent, 'summary') || textAt(agent, 'error') || textAt(agent, 'task'),
 ];
