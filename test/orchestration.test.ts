@@ -398,10 +398,10 @@ suite('agents', () => {
     assert.equal(
       refusedText(world, 5, 'agent', 'complete', 'a', '--summary', 'something else'),
       lines(
-        'stint: The step a is not running: attempt 1 is completed.',
-        '  expected: a step that was handed out',
-        `  legal: stint next ${session}, stint next --claim ${session}`,
-        `  try: stint next ${session}`,
+        'stint: The agent a is not running: attempt 1 is completed.',
+        '  expected: an agent that was handed out',
+        `  legal: stint agent list ${session}`,
+        `  try: stint agent list ${session}`,
       ),
     );
     assertLegal(context, world, world.refusal(5, 'agent', 'complete', 'a', '--summary', 'something else'));
@@ -429,8 +429,53 @@ suite('agents', () => {
     ])
       assert.equal(bob.refusal(10, 'agent', ...args).code, 'lease', args[0]);
     assert.equal(bob.answer('agent', 'progress', 'a', '5', '--token', String(token)).progress, 5);
+    assert.equal(
+      refusedText(bob, 10, 'agent', 'complete', 'a', '--summary', 's'),
+      lines(
+        'stint: Attempt 1 of a is held by ana@desk on desk since 2026-03-17T12:00:00.000Z.',
+        '  expected: the attempt that runs, with its token: --token TOKEN',
+        `  legal: stint agent list ${session}, stint agent cancel a ${session}`,
+        `  try: stint agent list ${session}`,
+      ),
+    );
+    assertLegal(context, bob, bob.refusal(10, 'agent', 'progress', 'a', '5'));
     bob.answer('agent', 'complete', 'a', '--summary', 's', '--token', String(token));
     assert.deepEqual(standingsIn(world), { a: 'complete' });
+    const late = bob.refusal(5, 'agent', 'progress', 'a', '5');
+    assert.equal(late.message, 'No attempt of the agent a runs.');
+    assertLegal(context, bob, late);
+  });
+
+  test('what an agent in doubt has done is said by whoever knows it, and stands in its file and in the brief', (context) => {
+    const world = orchestrationIn(context);
+    const { token } = startAgents(world, 'a', 'b');
+    world.write('src/b.ts', 'b\n');
+    const bob = later(as(world, 'bob'), 40);
+    assert.deepEqual(bob.answer('resume').in_doubt, ['a', 'b']);
+    const failed = bob.refusal(5, 'agent', 'fail', 'a', '--error', 'e');
+    assertLegal(context, bob, failed);
+    assertLegal(context, bob, bob.refusal(5, 'agent', 'progress', 'b', '5'));
+    assert.equal(bob.refusal(10, 'agent', 'complete', 'a', '--summary', 's', '--token', String(token)).code, 'lease');
+    bob.answer('resume', '--done', 'a', '--reason', '12 files');
+    bob.answer('agent', 'complete', 'b', '--summary', '14 files', '--file', 'src/b.ts', '--tokens', '900');
+    const [a, b] = fileIn(world).agents;
+    assert.deepEqual(
+      [a.status, a.result_summary, b.status, b.result_summary, b.files, b.context_tokens],
+      ['complete', '12 files', 'complete', '14 files', ['src/b.ts'], 900],
+    );
+    assert.deepEqual(
+      eventsOf(world, orchestrationKey).flatMap(({ type, actor, data }) =>
+        type === 'StepSettled' ? [[actor, data.step, data.reason]] : [],
+      ),
+      [
+        ['bob', 'a', '12 files'],
+        ['bob', 'b', 'its result was told afterwards'],
+      ],
+    );
+    const before = dumpStore(world);
+    bob.answer('agent', 'complete', 'b', '--summary', '14 files', '--file', 'src/b.ts', '--tokens', '900');
+    assert.deepEqual(dumpStore(world), before, 'said again it changes nothing');
+    for (const text of ['12 files', '14 files']) assert.ok(say(bob, 'brief').includes(text), text);
   });
 
   test('files that an agent is said to have made are there, and a result that it has left is taken by whoever resumes', (context) => {

@@ -12,7 +12,7 @@ import {
 import { evolveOrchestration } from './evolve.ts';
 import { examples, exampleSamples } from './examples.ts';
 import { modes } from '../../formats/orchestrator/document.ts';
-import { decideOrchestration, readyAgents } from './rules.ts';
+import { agentWords, decideOrchestration, readyAgents } from './rules.ts';
 import { emptyOrchestration, isPaused, type OrchestrationState } from './state.ts';
 import { measuredOf, progressOfOrchestration, viewOfOrchestration } from './view.ts';
 
@@ -51,6 +51,7 @@ export const kind: Kind = defineKind<OrchestrationState, OrchestrationCommand, O
     running: (state) => runningIn(state.pool).map((step) => ({ ...step, isPaused: isPaused(state, step.id) })),
     inDoubt: ({ pool }) => doubtfulIn(pool),
     token: ({ pool }) => pool.token,
+    words: agentWords,
   },
   examples,
   exampleSamples,

@@ -438,8 +438,8 @@ test('what was interrupted is in doubt, and is neither done nor started again be
     step: 'a',
     attempt: 1,
     token: 1,
-    outcome: 'completed',
-    result: { summary: 's' },
+    outcome: 'failed',
+    result: { error: 'e' },
   });
   assert.deepEqual([late.code, late.record?.[0]?.type], ['lease', 'ResultRefused']);
   it.ask({ type: 'settle-step', step: 'a', as: 'again', reason: 'nothing was written' });
@@ -449,6 +449,77 @@ test('what was interrupted is in doubt, and is neither done nor started again be
   assert.deepEqual(it.session().folded.steps?.inDoubt(), []);
   assert.deepEqual(it.start('a'), ['StepClaimed', 'StepStarted']);
   assert.equal(it.session().folded.steps?.running()[0]?.attempt, 2);
+});
+
+test('of an agent in doubt whoever knows it says what it has done, which settles the doubt; of an attempt that was superseded nobody does', () => {
+  const it = orchestrationIn('optimize');
+  const result = { summary: '14 files', files: ['a.ts'], tokens: 900 };
+  const said = { type: 'end-step', step: 'a', outcome: 'completed', result, digest: 'd' } as const;
+  it.start('a');
+  it.interrupt('a');
+  assert.deepEqual(it.ask(said), ['StepSettled'], 'without a token');
+  assert.deepEqual(it.events().at(-1)?.data, {
+    step: 'a',
+    as: 'done',
+    reason: 'its result was told afterwards',
+    result,
+    digest: 'd',
+  });
+  const { summary, files, tokens } = agentOf(it.state(), 'a') ?? {};
+  assert.deepEqual([it.standing('a'), summary, files, tokens], ['complete', '14 files', ['a.ts'], 900]);
+  assert.deepEqual([it.ask(said), it.session().folded.steps?.inDoubt()], [[], []], 'the same again changes nothing');
+  assert.equal(it.refused({ ...said, result: { summary: 'other' }, digest: 'e' }).code, 'illegal-transition');
+
+  it.start('b');
+  const token = it.session().folded.steps?.token() ?? 0;
+  it.interrupt('b');
+  it.ask({ type: 'settle-step', step: 'b', as: 'again', reason: 'nothing was written' });
+  const late = it.refused({ ...said, step: 'b', attempt: 1, token });
+  assert.deepEqual([late.code, late.record?.[0]?.type], ['lease', 'ResultRefused'], 'it is to be done again');
+  it.start('b');
+  it.interrupt('b');
+  for (const old of [{ token }, { attempt: 1 }])
+    assert.equal(it.refused({ ...said, ...old, step: 'b' }).record?.[0]?.type, 'ResultRefused', 'that was attempt 1');
+  assert.deepEqual(it.ask({ ...said, step: 'b', token: token + 1 }), ['StepSettled'], 'with its own token');
+});
+
+test('what somebody says who settles a doubt is what is told of the agent', () => {
+  const it = orchestrationIn();
+  it.start('a');
+  it.interrupt('a');
+  it.ask({ type: 'settle-step', step: 'a', as: 'done', reason: '14 files' });
+  assert.equal(agentOf(it.state(), 'a')?.summary, '14 files');
+});
+
+test('a refusal about an agent speaks of agents, and says what helps for one that is at work, in doubt, or over', () => {
+  const it = orchestrationIn();
+  const told = (outcome: string, step: string): unknown => {
+    const { message, expected, legal, hint } = it.refused({ type: 'end-step', step, outcome, result: {} });
+    return { message, expected, legal, hint };
+  };
+  const list = 'stint agent list --session orchestration:o';
+  it.start('a');
+  it.complete('a');
+  it.decide('continue');
+  assert.deepEqual(told('failed', 'a'), {
+    message: 'The agent a is not running: attempt 1 is completed.',
+    expected: 'an agent that was handed out',
+    legal: [list],
+    hint: list,
+  });
+  it.start('b');
+  const running = it.refused({ type: 'end-step', step: 'b', outcome: 'completed', token: 1, result: {} });
+  assert.deepEqual(running.legal, [list, 'stint agent cancel b --session orchestration:o']);
+  it.interrupt('b');
+  const settle = ['resume --done', 'resume --rerun', 'agent cancel'].map(
+    (command) => `stint ${command} b --session orchestration:o`,
+  );
+  assert.deepEqual(told('failed', 'b'), {
+    message: 'The agent b is not running: attempt 1 is in doubt.',
+    expected: 'an agent that was handed out',
+    legal: settle,
+    hint: settle[0],
+  });
 });
 
 test('an agent that is cancelled counts as over: its result is not taken any more, and it may be started again', () => {
