@@ -39,7 +39,7 @@ export const processStart = defineVerb({
   }),
   does: {
     writes: async (world, input) => {
-      const row = await resolve(world, input.session, { position: input.phase });
+      const row = await resolve(world, input.session, { position: input.phase, isBeside: true });
       if (!row.ok) return row;
       const { host, caller } = world;
       const pidStart = input.pid === undefined ? null : host.startOf(input.pid);
