@@ -17,7 +17,7 @@ import {
   assertAnswer,
   command,
   createWorld,
-  lines,
+  lines as textOf,
   listOf,
   noon,
   refusedText,
@@ -367,20 +367,20 @@ suite('entries', () => {
     const bob = as(world, 'bob');
     assert.equal(
       refusedText(bob, 10, 'note', 'the build is red'),
-      lines(
+      textOf(
         'stint: review:login is held by ana@desk on desk (worktree main) since 2026-03-17T12:00:00.000Z until 2026-03-17T12:30:00.000Z; whether it is alive is not known.',
         '  expected: its name: what is written beside the work needs no lease of a session that is named',
-        '  legal: stint lease show --session review:login, stint lease claim --take-over --session review:login',
-        '  try: say the same with --session review:login',
+        '  legal: stint note TEXT --session review:login, stint lease show --session review:login, stint lease claim --take-over --session review:login',
+        '  try: stint note TEXT --session review:login',
       ),
     );
-    for (const args of [
-      ['note', 'decision', 'one file'],
-      ['block', 'no key'],
-      ['unblock'],
-      ['process', 'start', '--kind', 'instance'],
-    ])
-      assert.equal(bob.refusal(10, ...args).hint, 'say the same with --session review:login', args.join(' '));
+    for (const [args, offered] of [
+      [['note', 'decision', 'one file'], 'note decision TEXT'],
+      [['block', 'no key'], 'block REASON'],
+      [['unblock', '4'], 'unblock 4'],
+      [['process', 'start', '--kind', 'instance'], 'process start --kind instance'],
+    ] as const)
+      assert.equal(bob.refusal(10, ...args).hint, `stint ${offered} --session review:login`);
     for (const args of [['note', 'the build is red'], ['block', 'no key'], ['unblock']])
       bob.answer(...args, '--session', 'review:login');
     assert.equal(bob.refusal(10, 'advance', 'change-context').hint, 'stint lease show --session review:login');

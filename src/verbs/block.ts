@@ -26,7 +26,7 @@ What is open already with the same words is not raised again: its id is answered
   positionals: ['reason'],
   does: {
     writes: async (world, { session, reason, needs = null }) => {
-      const row = await resolve(world, session, { isBeside: true });
+      const row = await resolve(world, session, { beside: 'block REASON' });
       if (!row.ok) return row;
       return ok({
         fence: 'own',

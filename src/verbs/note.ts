@@ -91,7 +91,7 @@ command, validation with --run: everything behind -- is run where the caller is,
   },
   does: {
     writes: async (world, { session, type = 'remark', ...said }, _payload, clean) => {
-      const row = await resolve(world, session, { isBeside: true });
+      const row = await resolve(world, session, { beside: type === 'remark' ? 'note TEXT' : `note ${type} TEXT` });
       if (!row.ok) return row;
       const { text = '', supersedes } = said;
       if (type !== 'remark' || supersedes !== undefined) {

@@ -24,7 +24,7 @@ A session whose last blocker was cleared is not closed by that: stint finish doe
   positionals: ['id'],
   does: {
     writes: async (world, { session, id, how = null }) => {
-      const row = await resolve(world, session, { isBeside: true });
+      const row = await resolve(world, session, { beside: id === undefined ? 'unblock' : `unblock ${id}` });
       if (!row.ok) return row;
       const { key, seq } = row.value;
       const raised = id === undefined || id > seq ? undefined : await world.store.event(key, id);
