@@ -739,8 +739,8 @@ suite('modes', () => {
       waits.push(later(world, failures).answer('status').next_action.text);
     }
     assert.deepEqual(waits.slice(0, 2), [
-      'Start a: work. It has failed once; wait 2 s first.',
-      'Start a: work. It has failed 2 times; wait 4 s first.',
+      'Start a: work. It has failed once.',
+      'Start a: work. It has failed 2 times; wait 2 s first.',
     ]);
     const at = (seconds: number): TestWorld =>
       world.with({ now: new Date(Date.parse('2026-03-17T12:03:00Z') + seconds * 1000).toISOString() });
@@ -931,6 +931,7 @@ suite('what is used, what is to be done, what was done', () => {
     world.answer('todo', 'add', 'docs');
     world.answer('todo', 'done', '1', '--outcome', '14 tests');
     world.answer('usage', 'report', '--tokens', '25000', '--percentage', '20');
+    world.answer('block', 'no key', '--needs', 'one from ops');
     const report = (status: string): string =>
       lines(
         `orchestration:ship  ${status}`,
@@ -943,12 +944,21 @@ suite('what is used, what is to be done, what was done', () => {
         'b  code  failed    180 s  it broke',
         'done: tests (14 tests)',
         'left: docs',
+        'blocked: no key (needs one from ops)',
         'decided: Leave b out (nobody needs it)',
         'failed: b, attempt 1: it broke',
       );
     assert.equal(say(later(world, 5), 'report'), report('in_progress'));
     later(world, 5).answer('finish', '--abort');
     assert.equal(say(later(world, 9), 'report', orchestrationKey), report('aborted'));
+  });
+
+  test('nobody knows how long an agent in doubt has worked, and the report does not count on', (context) => {
+    const world = orchestrationIn(context);
+    startAgents(world, 'a');
+    assert.equal(later(world, 5).answer('report').agents[0].seconds, 300);
+    later(world, 40).answer('resume');
+    assert.equal(later(world, 50).answer('report').agents[0].seconds, null);
   });
 });
 

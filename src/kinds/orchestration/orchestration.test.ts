@@ -372,12 +372,16 @@ test('a clock that was wrong when an agent failed does not keep it from being st
 });
 
 test('whoever starts a failed agent again is told to wait 0, 2, 4, 8, then 16 seconds first', () => {
-  assert.deepEqual([0, 1, 2, 3, 4, 5, 99].map(backoffSeconds), [0, 2, 4, 8, 16, 16, 16]);
+  assert.deepEqual([1, 2, 3, 4, 5, 6, 99].map(backoffSeconds), [0, 2, 4, 8, 16, 16, 16]);
   const it = orchestrationIn('debug');
   it.start('a');
   it.fail('a');
   it.decide('continue');
-  assert.equal(nextIn(it).text, 'Start a: do a. It has failed once; wait 2 s first.');
+  assert.equal(nextIn(it).text, 'Start a: do a. It has failed once.');
+  it.start('a');
+  it.fail('a');
+  it.decide('continue');
+  assert.equal(nextIn(it).text, 'Start a: do a. It has failed 2 times; wait 2 s first.');
 });
 
 test('what an agent has completed is never done again, whatever is said of it', () => {
@@ -613,6 +617,28 @@ test('a todo is written down once, is missing until it is done or dropped, and i
   assert.deepEqual(numbers(), [3]);
   const unknown = it.refused({ type: 'end-todo', todo: 4, as: 'done' });
   assert.deepEqual([unknown.code, unknown.candidates], ['not-found', ['3: tests']]);
+});
+
+test('what was done without an agent, or given up, does not look as if nothing was begun', () => {
+  const position = (it: Orchestration): string => viewOfSession(it.session()).position;
+  const it = orchestrationIn();
+  assert.equal(position(it), 'nothing begun');
+  for (const text of ['tests', 'docs']) it.ask({ type: 'add-todo', text });
+  it.ask({ type: 'end-todo', todo: 1, as: 'done' });
+  assert.equal(position(it), '1 done, 1 to do');
+  it.ask({ type: 'end-todo', todo: 2, as: 'done' });
+  assert.equal(position(it), '2 done');
+
+  const dropped = orchestrationIn();
+  dropped.ask({ type: 'add-todo', text: 'tests' });
+  dropped.ask({ type: 'end-todo', todo: 1, as: 'dropped' });
+  assert.equal(position(dropped), 'nothing left to do');
+
+  const cancelled = orchestrationIn();
+  assert.equal(overallOf(cancelled.state(), new Map()).formula, 'nothing is to be done yet');
+  cancelled.start('a');
+  cancelled.ask({ type: 'cancel-agent', agent: 'a' });
+  assert.equal(overallOf(cancelled.state(), new Map()).formula, 'nothing is to be done any more');
 });
 
 test('another mode counts from the next start on: whoever is at work goes on', () => {

@@ -60,12 +60,13 @@ export const viewOfOrchestration = (state: OrchestrationState, common: Common): 
 };
 
 const positionOf = (state: OrchestrationState, { status }: Common): string => {
-  const { order, counts, pool, todos } = state;
+  const { order, counts, pool, todos, completed } = state;
   // Nobody is asked any more about one that is closed.
   const waiting = status === 'closed' ? undefined : awaited(state);
   const working = atWork(state).length;
   const paused = pausedAgents(state).length;
   const parts = [
+    ...(order.length > 0 || completed.length === 0 ? [] : [`${completed.length} done`]),
     ...(order.length === 0 ? [] : [`${counts.complete + counts.cancelled}/${order.length} agents over`]),
     ...(working === 0 ? [] : [`${working} at work`]),
     ...(paused === 0 ? [] : [`${paused} paused`]),
@@ -74,7 +75,8 @@ const positionOf = (state: OrchestrationState, { status }: Common): string => {
     ...(todos.length === 0 ? [] : [`${todos.length} to do`]),
     ...(waiting === undefined ? [] : [`${waiting.node} waits for a decision`]),
   ];
-  return parts.length === 0 ? 'nothing begun' : parts.join(', ');
+  if (parts.length > 0) return parts.join(', ');
+  return state.hasBegun ? 'nothing left to do' : 'nothing begun';
 };
 
 const missingOf = (state: OrchestrationState, left: readonly Agent[]): readonly string[] => {
@@ -177,7 +179,8 @@ const waitText = (agent: Agent): string => {
   const rest = restOf(agent);
   if (rest !== null) return ` It has failed ${failuresInARow} times in a row, and is left alone until ${rest}.`;
   if (failures === 0) return '';
-  return ` It has failed ${failures === 1 ? 'once' : `${failures} times`}; wait ${backoffSeconds(failures)} s first.`;
+  const wait = backoffSeconds(failures);
+  return ` It has failed ${failures === 1 ? 'once' : `${failures} times`}${wait === 0 ? '' : `; wait ${wait} s first`}.`;
 };
 
 const fieldsOf = (state: OrchestrationState, agents: readonly Agent[]): JsonObject => {
