@@ -9,6 +9,7 @@ import { openStint } from '../src/postgres.ts';
 import { entryTypes } from '../src/kernel/journal.ts';
 import { caseFile } from './support/cases.ts';
 import { storeIn } from './support/environment.ts';
+import { as } from './support/leases.ts';
 import { completeRound, name, reviewIn, session } from './support/reviews.ts';
 import { claimStep, templateOf, work, writeTemplate } from './support/runs.ts';
 import { assertSound, dumpStore, eventsOf } from './support/stores.ts';
@@ -16,6 +17,7 @@ import {
   assertAnswer,
   command,
   createWorld,
+  lines as textOf,
   listOf,
   noon,
   refusedText,
@@ -356,6 +358,32 @@ suite('entries', () => {
     world.answer('finish', '--abort', '--take-over', '--session', session);
     world.answer('note', 'error', 'x', '--session', session);
     assert.equal(world.answer('status', '--session', session).notes, 2);
+  });
+
+  test('whoever names no session does not write into one that somebody else holds, and is told to name it', (context) => {
+    const world = createWorld(context);
+    world.answer('begin', 'review', '--name', 'login');
+    world.answer('lease', 'claim');
+    const bob = as(world, 'bob');
+    assert.equal(
+      refusedText(bob, 10, 'note', 'the build is red'),
+      textOf(
+        'stint: review:login is held by ana@desk on desk (worktree main) since 2026-03-17T12:00:00.000Z until 2026-03-17T12:30:00.000Z; whether it is alive is not known.',
+        '  expected: its name: what is written beside the work needs no lease of a session that is named',
+        '  legal: stint note TEXT --session review:login, stint lease show --session review:login, stint lease claim --take-over --session review:login',
+        '  try: stint note TEXT --session review:login',
+      ),
+    );
+    for (const [args, offered] of [
+      [['note', 'decision', 'one file'], 'note decision TEXT'],
+      [['block', 'no key'], 'block REASON'],
+      [['unblock', '4'], 'unblock 4'],
+      [['process', 'start', '--kind', 'instance'], 'process start --kind instance'],
+    ] as const)
+      assert.equal(bob.refusal(10, ...args).hint, `stint ${offered} --session review:login`);
+    for (const args of [['note', 'the build is red'], ['block', 'no key'], ['unblock']])
+      bob.answer(...args, '--session', 'review:login');
+    assert.equal(bob.refusal(10, 'advance', 'change-context').hint, 'stint lease show --session review:login');
   });
 
   test('the library has the same, with the fields that help lists', async (context) => {

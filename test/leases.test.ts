@@ -891,8 +891,8 @@ test('what a refusal of a lease suggests can be run as it stands, in the store t
   refuseAll();
   assert.deepEqual(
     [...suggested].toSorted(),
-    ['claim', 'claim --take-over', 'show'].map(
-      (verb) => `stint lease ${verb} --session review:held --store 'other store.db'`,
+    ['lease claim', 'lease claim --take-over', 'lease show', 'note TEXT'].map(
+      (words) => `stint ${words} --session review:held --store 'other store.db'`,
     ),
   );
   for (const text of suggested) {

@@ -398,10 +398,10 @@ suite('agents', () => {
     assert.equal(
       refusedText(world, 5, 'agent', 'complete', 'a', '--summary', 'something else'),
       lines(
-        'stint: The step a is not running: attempt 1 is completed.',
-        '  expected: a step that was handed out',
-        `  legal: stint next ${session}, stint next --claim ${session}`,
-        `  try: stint next ${session}`,
+        'stint: The agent a is not running: attempt 1 is completed.',
+        '  expected: an agent that was handed out',
+        `  legal: stint agent list ${session}`,
+        `  try: stint agent list ${session}`,
       ),
     );
     assertLegal(context, world, world.refusal(5, 'agent', 'complete', 'a', '--summary', 'something else'));
@@ -429,8 +429,53 @@ suite('agents', () => {
     ])
       assert.equal(bob.refusal(10, 'agent', ...args).code, 'lease', args[0]);
     assert.equal(bob.answer('agent', 'progress', 'a', '5', '--token', String(token)).progress, 5);
+    assert.equal(
+      refusedText(bob, 10, 'agent', 'complete', 'a', '--summary', 's'),
+      lines(
+        'stint: Attempt 1 of a is held by ana@desk on desk since 2026-03-17T12:00:00.000Z.',
+        '  expected: the attempt that runs, with its token: --token TOKEN',
+        `  legal: stint agent list ${session}, stint agent cancel a ${session}`,
+        `  try: stint agent list ${session}`,
+      ),
+    );
+    assertLegal(context, bob, bob.refusal(10, 'agent', 'progress', 'a', '5'));
     bob.answer('agent', 'complete', 'a', '--summary', 's', '--token', String(token));
     assert.deepEqual(standingsIn(world), { a: 'complete' });
+    const late = bob.refusal(5, 'agent', 'progress', 'a', '5');
+    assert.equal(late.message, 'No attempt of the agent a runs.');
+    assertLegal(context, bob, late);
+  });
+
+  test('what an agent in doubt has done is said by whoever knows it, and stands in its file and in the brief', (context) => {
+    const world = orchestrationIn(context);
+    const { token } = startAgents(world, 'a', 'b');
+    world.write('src/b.ts', 'b\n');
+    const bob = later(as(world, 'bob'), 40);
+    assert.deepEqual(bob.answer('resume').in_doubt, ['a', 'b']);
+    const failed = bob.refusal(5, 'agent', 'fail', 'a', '--error', 'e');
+    assertLegal(context, bob, failed);
+    assertLegal(context, bob, bob.refusal(5, 'agent', 'progress', 'b', '5'));
+    assert.equal(bob.refusal(10, 'agent', 'complete', 'a', '--summary', 's', '--token', String(token)).code, 'lease');
+    bob.answer('resume', '--done', 'a', '--reason', '12 files');
+    bob.answer('agent', 'complete', 'b', '--summary', '14 files', '--file', 'src/b.ts', '--tokens', '900');
+    const [a, b] = fileIn(world).agents;
+    assert.deepEqual(
+      [a.status, a.result_summary, b.status, b.result_summary, b.files, b.context_tokens],
+      ['complete', '12 files', 'complete', '14 files', ['src/b.ts'], 900],
+    );
+    assert.deepEqual(
+      eventsOf(world, orchestrationKey).flatMap(({ type, actor, data }) =>
+        type === 'StepSettled' ? [[actor, data.step, data.reason]] : [],
+      ),
+      [
+        ['bob', 'a', '12 files'],
+        ['bob', 'b', 'its result was told afterwards'],
+      ],
+    );
+    const before = dumpStore(world);
+    bob.answer('agent', 'complete', 'b', '--summary', '14 files', '--file', 'src/b.ts', '--tokens', '900');
+    assert.deepEqual(dumpStore(world), before, 'said again it changes nothing');
+    for (const text of ['12 files', '14 files']) assert.ok(say(bob, 'brief').includes(text), text);
   });
 
   test('files that an agent is said to have made are there, and a result that it has left is taken by whoever resumes', (context) => {
@@ -462,7 +507,10 @@ suite('agents', () => {
     startAgents(world, 'a', 'b');
     assert.equal(
       say(world, 'agent', 'pause', 'a', '--reason', 'until the schema is decided'),
-      lines('orchestration:ship: 0/2 agents over, 2 at work (open_no_artifact)', `next: stint agent list ${session}`),
+      lines(
+        'orchestration:ship: 0/2 agents over, 1 at work, 1 paused (open_no_artifact)',
+        `next: stint agent list ${session}`,
+      ),
     );
     assert.equal(fileIn(world).agents[0].paused, true);
     const before = dumpStore(world);
@@ -495,6 +543,18 @@ suite('agents', () => {
       'conflict',
     );
     assert.deepEqual(standingsIn(world), { a: 'in_progress' });
+  });
+
+  test('nobody works on an orchestration whose agents are all paused, and lists and the report say paused', (context) => {
+    const world = orchestrationIn(context);
+    startAgents(world, 'a');
+    assert.equal(world.answer('status').activity, 'running');
+    world.answer('agent', 'pause', 'a');
+    const { activity, next_action: next } = world.answer('status');
+    assert.deepEqual([activity, next.command], ['none', `stint agent continue a ${session}`]);
+    assert.match(say(world, 'agent', 'list'), /^a +code +paused +attempt 1 +Do a$/m);
+    assert.match(say(world, 'report'), /^a +code +paused +\d+ s +Do a$/m);
+    assert.deepEqual(world.answer('agent', 'list', '--status', 'in_progress').agents[0].paused, true);
   });
 
   test('a secret is not kept, in no field of an agent and in no file', (context) => {
@@ -679,8 +739,8 @@ suite('modes', () => {
       waits.push(later(world, failures).answer('status').next_action.text);
     }
     assert.deepEqual(waits.slice(0, 2), [
-      'Start a: work. It has failed once; wait 2 s first.',
-      'Start a: work. It has failed 2 times; wait 4 s first.',
+      'Start a: work. It has failed once.',
+      'Start a: work. It has failed 2 times; wait 2 s first.',
     ]);
     const at = (seconds: number): TestWorld =>
       world.with({ now: new Date(Date.parse('2026-03-17T12:03:00Z') + seconds * 1000).toISOString() });
@@ -871,6 +931,7 @@ suite('what is used, what is to be done, what was done', () => {
     world.answer('todo', 'add', 'docs');
     world.answer('todo', 'done', '1', '--outcome', '14 tests');
     world.answer('usage', 'report', '--tokens', '25000', '--percentage', '20');
+    world.answer('block', 'no key', '--needs', 'one from ops');
     const report = (status: string): string =>
       lines(
         `orchestration:ship  ${status}`,
@@ -883,12 +944,21 @@ suite('what is used, what is to be done, what was done', () => {
         'b  code  failed    180 s  it broke',
         'done: tests (14 tests)',
         'left: docs',
+        'blocked: no key (needs one from ops)',
         'decided: Leave b out (nobody needs it)',
         'failed: b, attempt 1: it broke',
       );
     assert.equal(say(later(world, 5), 'report'), report('in_progress'));
     later(world, 5).answer('finish', '--abort');
     assert.equal(say(later(world, 9), 'report', orchestrationKey), report('aborted'));
+  });
+
+  test('nobody knows how long an agent in doubt has worked, and the report does not count on', (context) => {
+    const world = orchestrationIn(context);
+    startAgents(world, 'a');
+    assert.equal(later(world, 5).answer('report').agents[0].seconds, 300);
+    later(world, 40).answer('resume');
+    assert.equal(later(world, 50).answer('report').agents[0].seconds, null);
   });
 });
 

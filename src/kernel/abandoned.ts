@@ -28,7 +28,7 @@ export const abandonedIn = (
 
 /** Who works on the steps of a session, as far as can be seen. */
 export interface AtWork {
-  /** How many attempts somebody works on. */
+  /** How many attempts somebody works on, and was not told to stop for now. */
   readonly working: number;
   readonly abandoned: readonly Abandoned[];
   /** When the workers of those were heard of last. */
@@ -66,5 +66,11 @@ export const findAtWork = async (
   const heardAt = abandoned
     .map(({ id, claim }) => standingOfClaim(claim, renewals.get(id), caller.now).at)
     .reduce<string | null>((a, b) => (a !== null && a > b ? a : b), null);
-  return { working: running.length - abandoned.length, abandoned, heardAt };
+  return { working: workingOf(running, abandoned), abandoned, heardAt };
+};
+
+/** On how many of the attempts that run somebody works who was not told to stop for now. */
+export const workingOf = (running: readonly RunningStep[], abandoned: readonly Abandoned[]): number => {
+  const left = new Set(abandoned.map(({ id }) => id));
+  return running.filter(({ id, isPaused = false }) => !isPaused && !left.has(id)).length;
 };

@@ -45,6 +45,8 @@ export interface Applies {
   readonly kind?: string;
   /** A position that the kind must know, where somebody names one. */
   readonly position?: string | undefined;
+  /** The words of the command, where those who name the session may say it beside whoever holds it. */
+  readonly beside?: string;
   /** Which sessions stand for none that is named: open ones, unless it is said. */
   readonly standing?: keyof typeof standings;
 }
@@ -149,7 +151,19 @@ export const resolve = async (
   if (others.length > 0) return err(refuseSeveral(`Several sessions are ${called} in this checkout.`, here));
   // Whoever names no session does not come to work beside somebody who holds one.
   const held = world.joins === true && only.lease !== null ? await refuseJoining(world, only) : undefined;
-  return held === undefined ? ok(only) : err(held);
+  return held === undefined ? ok(only) : err(withName(held, only, applies));
+};
+
+/** A refusal of whoever names no session, with the command that names it where nothing else is wanted. */
+const withName = (held: Refusal, { key }: SessionRow, { beside }: Applies): Refusal => {
+  if (beside === undefined) return held;
+  const command = `stint ${beside} --session ${key}`;
+  return {
+    ...held,
+    expected: 'its name: what is written beside the work needs no lease of a session that is named',
+    legal: [command, ...(held.legal ?? [])],
+    hint: command,
+  };
 };
 
 /** Where sessions lie, and who holds them. */

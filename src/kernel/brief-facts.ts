@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
-import { abandonedIn } from './abandoned.ts';
+import { abandonedIn, workingOf } from './abandoned.ts';
 import { composeBrief, type BriefFacts, type BriefWish } from './brief.ts';
 import type { Brief } from './brief-forms.ts';
 import { folderOf } from './kind.ts';
@@ -116,11 +116,12 @@ export const briefOf = (
   const folder = folderOf(session.kind, common);
   const isOpen = common.status === 'active';
   const running = isOpen ? (folded.steps?.running() ?? []) : [];
-  const left = new Map(abandonedIn(session, caller.now, host).map(({ id, because }) => [id, because]));
+  const abandoned = abandonedIn(session, caller.now, host);
+  const left = new Map(abandoned.map(({ id, because }) => [id, because]));
   const surroundings = {
     processes: [...processes.values()],
     renewal: renewals.get(''),
-    atWork: { working: running.length - left.size, heardAt: null },
+    atWork: { working: workingOf(running, abandoned), heardAt: null },
     sampled: folded.sampled(common, session.samples),
     abandoned: isOpen && view.next.kind === 'wait' ? left.size : 0,
   };

@@ -146,6 +146,8 @@ export interface RunningStep {
   readonly id: string;
   readonly attempt: number;
   readonly claim: Claim;
+  /** Whether whoever works on it was told to stop for now. */
+  readonly isPaused?: boolean;
 }
 
 /** Which of the ready steps are meant: at most so many, those behind one of them, or one alone; and when they are to be handed out. */
@@ -156,6 +158,20 @@ export interface StepPage {
   /** Without it those count too that are handed out only later. */
   readonly now?: string | undefined;
 }
+
+/** What the steps of a kind are called, and which commands are about one: refusals tell them. */
+export interface StepWords {
+  readonly called: string;
+  /** One of them, with its article. */
+  readonly one: string;
+  /** The commands that list them, or hand them out; the first is the one to try. */
+  readonly lists: readonly string[];
+  /** The command that gives one up, in front of its id; a kind may have none. */
+  readonly givesUp?: string;
+}
+
+/** The words of a kind that says no others. */
+export const stepWords: StepWords = { called: 'step', one: 'a step', lists: ['stint next', 'stint next --claim'] };
 
 /** The steps of a session as they can be handed out; none of them are part of the view. */
 export interface StepSource<State> {
@@ -170,6 +186,7 @@ export interface StepSource<State> {
   readonly token: (state: State) => number;
   /** The attempt that a background task works on, or has worked on, by the id of the task. */
   readonly byTask?: (state: State, task: string) => TaskAttempt | undefined;
+  readonly words?: StepWords;
 }
 
 /** The attempt of a background task. */
@@ -266,6 +283,7 @@ export interface FoldedSteps {
   readonly inDoubt: () => readonly string[];
   readonly token: () => number;
   readonly byTask: (task: string) => TaskAttempt | undefined;
+  readonly words: StepWords;
 }
 
 /** Closes over the types of a kind's author, so that a registry of different kinds is a plain list. */
@@ -344,6 +362,7 @@ const stepsOf = <State>(source: StepSource<State>, state: State): FoldedSteps =>
   inDoubt: () => source.inDoubt(state),
   token: () => source.token(state),
   byTask: (task) => source.byTask?.(state, task),
+  words: source.words ?? stepWords,
 });
 
 const eventToDecided = (

@@ -9,7 +9,7 @@ import type { BriefWish } from './brief.ts';
 import { briefOf, lookAround, type Looked } from './brief-facts.ts';
 import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
-import type { KindCommand, ReadyStep, RunningStep } from './kind.ts';
+import { stepWords, type KindCommand, type ReadyStep, type RunningStep } from './kind.ts';
 import { holderOf, isSameHolder, observeSign, standingOfClaim, type Claim, type Renewal } from './lease.ts';
 import { claimOf, claimToData, lengthOf, nextToken, renewalOf, type ClaimWish } from './lease-rules.ts';
 import { decideResume, type Resumption } from './lifecycle-rules.ts';
@@ -426,12 +426,14 @@ export const listSteps = async (
   });
 };
 
-const refuseUnknownStep = ({ key }: OpenedSession, step: string, ids: readonly string[]): Refusal =>
-  refuse('not-found', `${key} has no step ${step}.`, {
-    expected: 'a step of the session',
+const refuseUnknownStep = ({ key, common, folded }: OpenedSession, step: string, ids: readonly string[]): Refusal => {
+  const { called, one } = folded.steps?.words ?? stepWords;
+  return refuse('not-found', `${key} has no ${called} ${step}.`, {
+    expected: `${one} of the session`,
     candidates: nearest(step, ids),
-    hint: `stint next --session ${key}`,
+    hint: goingOn(common, folded.steps?.words).hint,
   });
+};
 
 const nextOf = (session: OpenedSession): JsonObject => ({ ...viewOfSession(session).next });
 
@@ -590,10 +592,12 @@ const runningOf = (session: OpenedSession, step: string): Result<RunningStep, Re
   if (running !== undefined) return ok(running);
   const ids = steps?.ids() ?? [];
   if (!ids.includes(step)) return err(refuseUnknownStep(session, step, ids));
+  const words = steps?.words ?? stepWords;
+  const isDoubtful = steps?.inDoubt().includes(step) === true;
   return err(
-    refuse('illegal-transition', `No attempt of the step ${step} runs.`, {
-      expected: 'a step that was handed out',
-      ...goingOn(session.common),
+    refuse('illegal-transition', `No attempt of the ${words.called} ${step} runs.`, {
+      expected: `${words.one} that was handed out`,
+      ...goingOn(session.common, words, { id: step, isRunning: false, isDoubtful }),
     }),
   );
 };

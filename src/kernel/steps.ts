@@ -5,11 +5,12 @@ import { withoutUndefined } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import type { Common } from './common.ts';
 import { kernelEvent } from './event.ts';
-import type { RunningStep, Situation } from './kind.ts';
+import { stepWords, type RunningStep, type Situation, type StepWords } from './kind.ts';
 import { briefSteps, type BriefSteps } from './kind-brief.ts';
 import { claimFromData, type Claim } from './lease.ts';
 import { refuseClosed } from './lifecycle.ts';
 import { refuse, type Refusal } from './refusal.ts';
+import type { OpenedSession } from './session.ts';
 import { reopenCommand, resumeCommand } from './view.ts';
 
 /**
@@ -87,7 +88,7 @@ export const stepCommands = [
     step: text,
     as: v.picklist(['again', 'done']),
     reason: text,
-    result: said,
+    ...result,
   }),
 ] as const;
 
@@ -110,7 +111,7 @@ export const stepEvents = [
     step: text,
     as: v.picklist(['again', 'done']),
     reason: text,
-    result: said,
+    ...result,
   }),
 ] as const;
 
@@ -182,13 +183,23 @@ export const decideStep = (
   command: StepCommand,
   { common }: Pick<Situation, 'common'>,
   about: (step: string) => StepFacts | undefined,
+  words = stepWords,
 ): Result<readonly StepEvent[], Refusal> => {
   const facts = about(command.step);
+  const { called, one } = words;
   if (facts === undefined)
     return err(
-      refuse('not-found', `There is no step ${command.step}.`, { expected: 'a step', hint: goingOn(common).hint }),
+      refuse('not-found', `There is no ${called} ${command.step}.`, {
+        expected: one,
+        hint: goingOn(common, words).hint,
+      }),
     );
-  const decided = decideKnown(pool, command, facts, goingOn(common));
+  const record = recordOf(pool, command.step);
+  const decided = decideKnown(pool, command, facts, {
+    called,
+    one,
+    ...goingOn(common, words, standingOf(command, record)),
+  });
   const isClosed = common !== undefined && common.status === 'closed';
   if (!isClosed || !decided.ok || decided.value.length === 0) return decided;
   const refusal = refuseClosed(common);
@@ -199,7 +210,7 @@ const decideKnown = (
   pool: Pool,
   command: StepCommand,
   facts: StepFacts,
-  ways: WaysOn,
+  ways: CalledWays,
 ): Result<readonly StepEvent[], Refusal> => {
   const { step } = command;
   const record = recordOf(pool, step);
@@ -240,7 +251,7 @@ const decideKnown = (
         const isSame = command.as === 'done' && record?.state === 'completed';
         return isSame || (command.as === 'again' && record?.state === 'interrupted')
           ? ok([])
-          : err(refuseStep(step, record, 'it is not in doubt', ways, 'a step in doubt'));
+          : err(refuseStep(step, record, 'it is not in doubt', ways, 'in doubt'));
       }
       const { type: _, ...settled } = command;
       return ok([{ type: 'StepSettled', ...settled }]);
@@ -289,7 +300,12 @@ export const evolveStep = (pool: Pool, event: StepEvent, at: string): Pool => {
     case 'StepFailed':
       return change({ ...record, state: 'failed', claim: null, digest: event.digest ?? null });
     case 'StepSettled':
-      return change({ ...record, state: event.as === 'done' ? 'completed' : record.state, inDoubt: false });
+      return change({
+        ...record,
+        state: event.as === 'done' ? 'completed' : record.state,
+        digest: event.digest ?? record.digest,
+        inDoubt: false,
+      });
   }
 };
 
@@ -311,11 +327,11 @@ const refuseStep = (
   step: string,
   record: StepRecord | undefined,
   why: string,
-  ways: WaysOn,
-  expected = 'a step that is ready',
+  { called, one, ...ways }: CalledWays,
+  wanted = 'that is ready',
 ): Refusal =>
-  refuse('illegal-transition', `Nothing is done about the step ${step}: ${why} (${stateText(record)}).`, {
-    expected,
+  refuse('illegal-transition', `Nothing is done about the ${called} ${step}: ${why} (${stateText(record)}).`, {
+    expected: `${one} ${wanted}`,
     ...ways,
   });
 
@@ -325,22 +341,47 @@ interface WaysOn {
   readonly hint: string;
 }
 
-/** How a session goes on: where nothing is handed out of it, first with what has that changed. */
-export const goingOn = (common: Common | undefined): WaysOn => {
-  const list = nextIn(common);
+/** The same, with what a step is called. */
+type CalledWays = WaysOn & Pick<StepWords, 'called' | 'one'>;
+
+/** How it stands with a step that something is said of, as far as that opens other ways on. */
+interface StandingStep {
+  readonly id: string;
+  readonly isRunning: boolean;
+  readonly isDoubtful: boolean;
+}
+
+const standingOf = ({ step }: StepCommand, record: StepRecord | undefined): StandingStep => ({
+  id: step,
+  isRunning: record?.state === 'running',
+  isDoubtful: record?.inDoubt === true,
+});
+
+/**
+ * How a session goes on: where nothing is handed out of it, first with what has that changed; of a step that runs or is in
+ * doubt, also with what can be said of that one.
+ */
+export const goingOn = (common: Common | undefined, words = stepWords, step?: StandingStep): WaysOn => {
+  const flag = sessionFlag(common);
+  const { lists, givesUp } = words;
+  const giveUp = givesUp === undefined || step === undefined ? [] : [`${givesUp} ${step.id}`];
+  const settle =
+    step?.isDoubtful === true ? [`stint resume --done ${step.id}`, `stint resume --rerun ${step.id}`, ...giveUp] : [];
+  const open = settle.length > 0 ? settle : [...lists, ...(step?.isRunning === true ? giveUp : [])];
   const legal =
     common?.status === 'closed'
       ? [reopenCommand(common)]
       : common !== undefined && common.pause !== null
         ? [resumeCommand(common)]
-        : [list, claimIn(list)];
-  return { legal, hint: legal[0] ?? list };
+        : open.map((command) => `${command}${flag}`);
+  return { legal, hint: legal[0] ?? nextIn(common) };
 };
 
 /** Where the steps of a session are listed, and handed out. */
-export const nextIn = (session: { readonly key: string } | undefined): string =>
-  session === undefined ? 'stint next' : `stint next --session ${session.key}`;
-const claimIn = (list: string): string => list.replace('stint next', 'stint next --claim');
+export const nextIn = (session: { readonly key: string } | undefined): string => `stint next${sessionFlag(session)}`;
+
+const sessionFlag = (session: { readonly key: string } | undefined): string =>
+  session === undefined ? '' : ` --session ${session.key}`;
 
 const stateText = (record: StepRecord | undefined): string =>
   record === undefined
@@ -351,13 +392,13 @@ const stateText = (record: StepRecord | undefined): string =>
 const refuseResult = (
   given: Extract<StepCommand, { readonly type: 'end-step' }>,
   record: StepRecord | undefined,
-  more: WaysOn,
+  { called, one, ...more }: CalledWays,
 ): Refusal => {
   const { step, attempt, token } = given;
   const refusal =
     attempt === undefined && token === undefined
-      ? refuse('illegal-transition', `The step ${step} is not running: ${stateText(record)}.`, {
-          expected: 'a step that was handed out',
+      ? refuse('illegal-transition', `The ${called} ${step} is not running: ${stateText(record)}.`, {
+          expected: `${one} that was handed out`,
           ...more,
         })
       : refuse(
@@ -382,12 +423,15 @@ export const keepingResult = (
 
 /** Why a caller may not speak for a running attempt: another attempt, another token, or somebody else's. */
 export const refuseSpeaker = (
-  { common }: { readonly common: Common },
+  { common, folded }: Pick<OpenedSession, 'common' | 'folded'>,
   { id, attempt, claim }: RunningStep,
   given: { readonly attempt: number | undefined; readonly token: number | undefined },
   isMine: (claim: Claim) => boolean,
 ): Refusal | undefined => {
-  const more = { expected: 'the attempt that runs, with its token', ...goingOn(common) };
+  const more = {
+    expected: 'the attempt that runs, with its token: --token TOKEN',
+    ...goingOn(common, folded.steps?.words, { id, isRunning: true, isDoubtful: false }),
+  };
   if (given.attempt !== undefined && given.attempt !== attempt)
     return refuse('lease', `Attempt ${given.attempt} of ${id} does not run; attempt ${attempt} does.`, more);
   const isRight = given.token === undefined ? isMine(claim) : given.token === claim.token;

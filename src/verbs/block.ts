@@ -11,7 +11,7 @@ import { ok } from '../lib/result.ts';
 export const block = defineVerb({
   name: 'block',
   summary: 'Put on record what keeps the work from going on.',
-  details: `A blocker is known by its id. While one is open it counts as missing: the session is not finished (6), and a kind that closes its sessions by itself leaves it open; everything else goes on. It moves neither the session nor its revision, and needs no lease.
+  details: `A blocker is known by its id. While one is open it counts as missing: the session is not finished (6), and a kind that closes its sessions by itself leaves it open; everything else goes on. It moves neither the session nor its revision, and needs no lease of a session that is named: without --session or STINT_SESSION it is refused (10) where somebody else holds it.
 
 What is open already with the same words is not raised again: its id is answered. At most 100 may be open (6). A closed session is refused (5).`,
   examples: [
@@ -26,7 +26,7 @@ What is open already with the same words is not raised again: its id is answered
   positionals: ['reason'],
   does: {
     writes: async (world, { session, reason, needs = null }) => {
-      const row = await resolve(world, session);
+      const row = await resolve(world, session, { beside: 'block REASON' });
       if (!row.ok) return row;
       return ok({
         fence: 'own',

@@ -34,7 +34,7 @@ const flagsByType: Readonly<Record<EntryType, readonly string[]>> = {
 export const note = defineVerb({
   name: 'note',
   summary: 'Write an entry into the journal: a remark, a decision, what was done.',
-  details: `An entry does not move the session or its revision, and needs no lease; a closed session takes it too. Without a type it is a remark. Secrets in it are redacted before it is stored. It is known by its id, the number of its event; --supersedes ID says whose place it takes, one of the same type: decisions and assumptions may take each other's place, and one that was superseded is not superseded again (5).
+  details: `An entry does not move the session or its revision, and needs no lease of a session that is named: without --session or STINT_SESSION it is refused (10) where somebody else holds it. A closed session takes it too. Without a type it is a remark. Secrets in it are redacted before it is stored. It is known by its id, the number of its event; --supersedes ID says whose place it takes, one of the same type: decisions and assumptions may take each other's place, and one that was superseded is not superseded again (5).
 
 decision, assumption: with --rationale and --alternative.
 
@@ -91,7 +91,7 @@ command, validation with --run: everything behind -- is run where the caller is,
   },
   does: {
     writes: async (world, { session, type = 'remark', ...said }, _payload, clean) => {
-      const row = await resolve(world, session);
+      const row = await resolve(world, session, { beside: type === 'remark' ? 'note TEXT' : `note ${type} TEXT` });
       if (!row.ok) return row;
       const { text = '', supersedes } = said;
       if (type !== 'remark' || supersedes !== undefined) {

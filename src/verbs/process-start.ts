@@ -39,7 +39,10 @@ export const processStart = defineVerb({
   }),
   does: {
     writes: async (world, input) => {
-      const row = await resolve(world, input.session, { position: input.phase });
+      const row = await resolve(world, input.session, {
+        position: input.phase,
+        beside: `process start --kind ${input.kind}`,
+      });
       if (!row.ok) return row;
       const { host, caller } = world;
       const pidStart = input.pid === undefined ? null : host.startOf(input.pid);

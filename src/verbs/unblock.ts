@@ -12,7 +12,7 @@ import { ok } from '../lib/result.ts';
 export const unblock = defineVerb({
   name: 'unblock',
   summary: 'Put on record that a blocker is none any more.',
-  details: `The blocker with that id; without one the only open blocker. Of several none is guessed (3), and what is no blocker is refused (4). To clear one again changes nothing. It moves neither the session nor its revision, and needs no lease; a closed session takes it too.
+  details: `The blocker with that id; without one the only open blocker. Of several none is guessed (3), and what is no blocker is refused (4). To clear one again changes nothing. It moves neither the session nor its revision, and needs no lease of a session that is named: without --session or STINT_SESSION it is refused (10) where somebody else holds it. A closed session takes it too.
 
 A session whose last blocker was cleared is not closed by that: stint finish does it, where nothing else is missing.`,
   examples: ['stint unblock', 'stint unblock 7 --how "the database is back"'],
@@ -24,7 +24,7 @@ A session whose last blocker was cleared is not closed by that: stint finish doe
   positionals: ['id'],
   does: {
     writes: async (world, { session, id, how = null }) => {
-      const row = await resolve(world, session);
+      const row = await resolve(world, session, { beside: id === undefined ? 'unblock' : `unblock ${id}` });
       if (!row.ok) return row;
       const { key, seq } = row.value;
       const raised = id === undefined || id > seq ? undefined : await world.store.event(key, id);

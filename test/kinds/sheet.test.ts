@@ -55,7 +55,7 @@ const handIn = (context: TestContext, world: TestWorld, clock: Clock, actor: str
       const { refusal } = answer.error;
       // What is suggested can be run as it stands.
       for (const text of [refusal.hint ?? 'stint next', ...(refusal.legal ?? [])])
-        assert.match(text, /^stint (?:next|lease|process|begin|start|beat)\b/, refusal.message);
+        assert.match(text, /^stint (?:next|resume|lease|process|begin|start|beat)\b/, refusal.message);
       return refusal;
     },
   };

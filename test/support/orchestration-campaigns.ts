@@ -114,7 +114,7 @@ const assertFinished = (world: TestWorld, reports: readonly Report[]): Summary =
     name === 'in_doubt' ? listOf(all) : [],
   );
   assert.deepEqual(
-    sorted(facts.map(({ text }) => String(text).replace(/:.*$/s, ''))),
+    sorted(facts.map(({ text }) => String(text).replace(/(?: \(attempt \d+\))?:.*$/s, ''))),
     sorted(doubtful),
     'the brief reports it',
   );

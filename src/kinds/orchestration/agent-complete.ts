@@ -20,7 +20,7 @@ import { agentField, attemptFields } from './fields.ts';
 export const agentComplete = defineVerb({
   name: 'agent complete',
   summary: 'Record what an agent has done.',
-  details: `Whoever started it may say it, as the same caller or by the token. Files (--file, --result-file) are relative to the root of the checkout, and must be there and not empty (6). The same result again changes nothing; an agent that is not at work is refused (5), an attempt that does not count any more, or is somebody else's, too (10): what was said is kept on record then, and not applied.
+  details: `Whoever started it may say it, as the same caller or by the token. Files (--file, --result-file) are relative to the root of the checkout, and must be there and not empty (6). The same result again changes nothing. Of an agent in doubt anybody may say it, who knows what it has done: that settles the doubt. One that is not at work is refused (5), an attempt that does not count any more, or is somebody else's, too (10): what was said is kept on record then, and not applied.
 
 Where nobody is at work any more, or after every agent, as the mode says, a checkpoint waits for a decision: stint decide.`,
   examples: [

@@ -7,7 +7,7 @@ import { defineVerb } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok } from '../../lib/result.ts';
 import { agentsOf, circuitOf, restsUntil, standingOf } from './state.ts';
-import { agentToJson } from './view.ts';
+import { agentToJson, agentWord } from './view.ts';
 import { readOrchestration } from './command.ts';
 
 const standings = ['pending', 'in_progress', 'in_doubt', 'complete', 'failed', 'cancelled'] as const;
@@ -57,7 +57,7 @@ export const agentList = defineVerb({
 const agentCells = (agent: JsonObject): readonly string[] => [
   textAt(agent, 'id'),
   textAt(agent, 'type'),
-  textAt(agent, 'status').replaceAll('_', ' '),
+  agentWord(agent),
   textAt(agent, 'progress') === '' ? '' : `${textAt(agent, 'progress')} %`,
   textAt(agent, 'attempt') === '0' ? '' : `attempt ${textAt(agent, 'attempt')}`,
   textAt(agent, 'summary') || textAt(agent, 'error') || textAt(agent, 'task'),

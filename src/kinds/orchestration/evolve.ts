@@ -136,7 +136,9 @@ const afterStep = (state: OrchestrationState, event: StepEvent, { seq, at }: Cir
     case 'StepCompleted':
       return withAgent(state, step, (agent) => complete(agent, event.result, at));
     case 'StepSettled':
-      return event.as === 'done' ? withAgent(state, step, (agent) => complete(agent, event.result, at)) : state;
+      return event.as === 'done'
+        ? withAgent(state, step, (agent) => complete(agent, { summary: event.reason, ...event.result }, at))
+        : state;
     case 'StepFailed': {
       const error = textIn(event.result, 'error') ?? 'no reason was given';
       const errorClass = classIn(event.result);

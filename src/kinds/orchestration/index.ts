@@ -12,8 +12,8 @@ import {
 import { evolveOrchestration } from './evolve.ts';
 import { examples, exampleSamples } from './examples.ts';
 import { modes } from '../../formats/orchestrator/document.ts';
-import { decideOrchestration, readyAgents } from './rules.ts';
-import { emptyOrchestration, type OrchestrationState } from './state.ts';
+import { agentWords, decideOrchestration, readyAgents } from './rules.ts';
+import { emptyOrchestration, isPaused, type OrchestrationState } from './state.ts';
 import { measuredOf, progressOfOrchestration, viewOfOrchestration } from './view.ts';
 
 /** The work of one who hands it out to agents, and goes on with it after every interruption. */
@@ -48,9 +48,10 @@ export const kind: Kind = defineKind<OrchestrationState, OrchestrationCommand, O
   steps: {
     ready: readyAgents,
     ids: ({ order }) => order,
-    running: ({ pool }) => runningIn(pool),
+    running: (state) => runningIn(state.pool).map((step) => ({ ...step, isPaused: isPaused(state, step.id) })),
     inDoubt: ({ pool }) => doubtfulIn(pool),
     token: ({ pool }) => pool.token,
+    words: agentWords,
   },
   examples,
   exampleSamples,

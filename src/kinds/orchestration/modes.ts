@@ -65,8 +65,8 @@ const warning = 15;
 /** An agent that fails so often in a row is left alone for a while; then it is tried once more. */
 export const circuit = { failures: 3, restMs: 60_000 };
 
-/** How many seconds one waits before an agent that has failed so often is started again. */
-export const backoffSeconds = (failures: number): number => [0, 2, 4, 8, 16][Math.min(failures, 4)] ?? 16;
+/** How many seconds one waits before an agent that has failed so often, once or more, is started again. */
+export const backoffSeconds = (failures: number): number => [0, 2, 4, 8][failures - 1] ?? 16;
 
 /** How large a context is where nobody says it, in tokens. */
 export const usualWindow = 128_000;

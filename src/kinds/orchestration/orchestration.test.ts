@@ -372,12 +372,16 @@ test('a clock that was wrong when an agent failed does not keep it from being st
 });
 
 test('whoever starts a failed agent again is told to wait 0, 2, 4, 8, then 16 seconds first', () => {
-  assert.deepEqual([0, 1, 2, 3, 4, 5, 99].map(backoffSeconds), [0, 2, 4, 8, 16, 16, 16]);
+  assert.deepEqual([1, 2, 3, 4, 5, 6, 99].map(backoffSeconds), [0, 2, 4, 8, 16, 16, 16]);
   const it = orchestrationIn('debug');
   it.start('a');
   it.fail('a');
   it.decide('continue');
-  assert.equal(nextIn(it).text, 'Start a: do a. It has failed once; wait 2 s first.');
+  assert.equal(nextIn(it).text, 'Start a: do a. It has failed once.');
+  it.start('a');
+  it.fail('a');
+  it.decide('continue');
+  assert.equal(nextIn(it).text, 'Start a: do a. It has failed 2 times; wait 2 s first.');
 });
 
 test('what an agent has completed is never done again, whatever is said of it', () => {
@@ -438,8 +442,8 @@ test('what was interrupted is in doubt, and is neither done nor started again be
     step: 'a',
     attempt: 1,
     token: 1,
-    outcome: 'completed',
-    result: { summary: 's' },
+    outcome: 'failed',
+    result: { error: 'e' },
   });
   assert.deepEqual([late.code, late.record?.[0]?.type], ['lease', 'ResultRefused']);
   it.ask({ type: 'settle-step', step: 'a', as: 'again', reason: 'nothing was written' });
@@ -449,6 +453,77 @@ test('what was interrupted is in doubt, and is neither done nor started again be
   assert.deepEqual(it.session().folded.steps?.inDoubt(), []);
   assert.deepEqual(it.start('a'), ['StepClaimed', 'StepStarted']);
   assert.equal(it.session().folded.steps?.running()[0]?.attempt, 2);
+});
+
+test('of an agent in doubt whoever knows it says what it has done, which settles the doubt; of an attempt that was superseded nobody does', () => {
+  const it = orchestrationIn('optimize');
+  const result = { summary: '14 files', files: ['a.ts'], tokens: 900 };
+  const said = { type: 'end-step', step: 'a', outcome: 'completed', result, digest: 'd' } as const;
+  it.start('a');
+  it.interrupt('a');
+  assert.deepEqual(it.ask(said), ['StepSettled'], 'without a token');
+  assert.deepEqual(it.events().at(-1)?.data, {
+    step: 'a',
+    as: 'done',
+    reason: 'its result was told afterwards',
+    result,
+    digest: 'd',
+  });
+  const { summary, files, tokens } = agentOf(it.state(), 'a') ?? {};
+  assert.deepEqual([it.standing('a'), summary, files, tokens], ['complete', '14 files', ['a.ts'], 900]);
+  assert.deepEqual([it.ask(said), it.session().folded.steps?.inDoubt()], [[], []], 'the same again changes nothing');
+  assert.equal(it.refused({ ...said, result: { summary: 'other' }, digest: 'e' }).code, 'illegal-transition');
+
+  it.start('b');
+  const token = it.session().folded.steps?.token() ?? 0;
+  it.interrupt('b');
+  it.ask({ type: 'settle-step', step: 'b', as: 'again', reason: 'nothing was written' });
+  const late = it.refused({ ...said, step: 'b', attempt: 1, token });
+  assert.deepEqual([late.code, late.record?.[0]?.type], ['lease', 'ResultRefused'], 'it is to be done again');
+  it.start('b');
+  it.interrupt('b');
+  for (const old of [{ token }, { attempt: 1 }])
+    assert.equal(it.refused({ ...said, ...old, step: 'b' }).record?.[0]?.type, 'ResultRefused', 'that was attempt 1');
+  assert.deepEqual(it.ask({ ...said, step: 'b', token: token + 1 }), ['StepSettled'], 'with its own token');
+});
+
+test('what somebody says who settles a doubt is what is told of the agent', () => {
+  const it = orchestrationIn();
+  it.start('a');
+  it.interrupt('a');
+  it.ask({ type: 'settle-step', step: 'a', as: 'done', reason: '14 files' });
+  assert.equal(agentOf(it.state(), 'a')?.summary, '14 files');
+});
+
+test('a refusal about an agent speaks of agents, and says what helps for one that is at work, in doubt, or over', () => {
+  const it = orchestrationIn();
+  const told = (outcome: string, step: string): unknown => {
+    const { message, expected, legal, hint } = it.refused({ type: 'end-step', step, outcome, result: {} });
+    return { message, expected, legal, hint };
+  };
+  const list = 'stint agent list --session orchestration:o';
+  it.start('a');
+  it.complete('a');
+  it.decide('continue');
+  assert.deepEqual(told('failed', 'a'), {
+    message: 'The agent a is not running: attempt 1 is completed.',
+    expected: 'an agent that was handed out',
+    legal: [list],
+    hint: list,
+  });
+  it.start('b');
+  const running = it.refused({ type: 'end-step', step: 'b', outcome: 'completed', token: 1, result: {} });
+  assert.deepEqual(running.legal, [list, 'stint agent cancel b --session orchestration:o']);
+  it.interrupt('b');
+  const settle = ['resume --done', 'resume --rerun', 'agent cancel'].map(
+    (command) => `stint ${command} b --session orchestration:o`,
+  );
+  assert.deepEqual(told('failed', 'b'), {
+    message: 'The agent b is not running: attempt 1 is in doubt.',
+    expected: 'an agent that was handed out',
+    legal: settle,
+    hint: settle[0],
+  });
 });
 
 test('an agent that is cancelled counts as over: its result is not taken any more, and it may be started again', () => {
@@ -487,6 +562,34 @@ test('a paused agent does not count as at work, its result is taken, and it goes
   assert.equal(it.refused({ type: 'pause-agent', agent: 'a' }).code, 'illegal-transition');
 });
 
+test('nobody is said to be at work who is paused, and where all are, one is put to work again', () => {
+  const it = orchestrationIn();
+  for (const agent of ['a', 'b']) {
+    it.start(agent);
+    it.ask({ type: 'pause-agent', agent });
+  }
+  it.start('c');
+  const { position, where } = viewOfSession(it.session());
+  assert.equal(position, '0/3 agents over, 1 at work, 2 paused');
+  assert.deepEqual(where['agents'], { total: 3, complete: 0, running: 1, paused: 2 });
+  assert.deepEqual(missingIn(it), ['c is at work', 'a, b are paused']);
+  assert.equal(nextIn(it).text, 'c is at work.');
+  assert.deepEqual(
+    it
+      .session()
+      .folded.steps?.running()
+      .map(({ id, isPaused }) => [id, isPaused]),
+    [
+      ['a', true],
+      ['b', true],
+      ['c', false],
+    ],
+  );
+  it.ask({ type: 'pause-agent', agent: 'c' });
+  assert.equal(nextIn(it).command, 'stint agent continue a --session orchestration:o');
+  assertNextIsTaken(it);
+});
+
 test('an agent that is paused does not keep a wave from ending', () => {
   const it = orchestrationIn();
   it.start('a');
@@ -514,6 +617,28 @@ test('a todo is written down once, is missing until it is done or dropped, and i
   assert.deepEqual(numbers(), [3]);
   const unknown = it.refused({ type: 'end-todo', todo: 4, as: 'done' });
   assert.deepEqual([unknown.code, unknown.candidates], ['not-found', ['3: tests']]);
+});
+
+test('what was done without an agent, or given up, does not look as if nothing was begun', () => {
+  const position = (it: Orchestration): string => viewOfSession(it.session()).position;
+  const it = orchestrationIn();
+  assert.equal(position(it), 'nothing begun');
+  for (const text of ['tests', 'docs']) it.ask({ type: 'add-todo', text });
+  it.ask({ type: 'end-todo', todo: 1, as: 'done' });
+  assert.equal(position(it), '1 done, 1 to do');
+  it.ask({ type: 'end-todo', todo: 2, as: 'done' });
+  assert.equal(position(it), '2 done');
+
+  const dropped = orchestrationIn();
+  dropped.ask({ type: 'add-todo', text: 'tests' });
+  dropped.ask({ type: 'end-todo', todo: 1, as: 'dropped' });
+  assert.equal(position(dropped), 'nothing left to do');
+
+  const cancelled = orchestrationIn();
+  assert.equal(overallOf(cancelled.state(), new Map()).formula, 'nothing is to be done yet');
+  cancelled.start('a');
+  cancelled.ask({ type: 'cancel-agent', agent: 'a' });
+  assert.equal(overallOf(cancelled.state(), new Map()).formula, 'nothing is to be done any more');
 });
 
 test('another mode counts from the next start on: whoever is at work goes on', () => {
@@ -870,7 +995,11 @@ const assertNextIsTaken = (it: Orchestration): void => {
     case 'wait':
       return assert.ok((session.folded.steps?.running() ?? []).length > 0, text);
     case 'advance':
-      return asked({ type: 'add-todo', text: 'what is next' });
+      return asked(
+        command?.startsWith('stint agent continue ') === true
+          ? { type: 'continue-agent', agent: word }
+          : { type: 'add-todo', text: 'what is next' },
+      );
     case 'resume':
       return taken(goesOn(session));
     case 'unblock':

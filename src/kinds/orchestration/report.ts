@@ -1,21 +1,21 @@
 import * as v from 'valibot';
 import { fieldLines, objectAt, objectsAt, table, textAt } from '../../kernel/answer.ts';
 import { sessionField } from '../../kernel/fields.ts';
-import { entryToJson } from '../../kernel/journal.ts';
+import { blockersOf, entryToJson } from '../../kernel/journal.ts';
 import { viewOfSession } from '../../kernel/session.ts';
 import { defineVerb } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok } from '../../lib/result.ts';
 import { statusOf } from './documents.ts';
 import { overallOf, sampledOf } from './samples.ts';
-import { agentsOf } from './state.ts';
-import { agentToJson } from './view.ts';
+import { agentsOf, standingOf, type Agent, type OrchestrationState } from './state.ts';
+import { agentToJson, agentWord } from './view.ts';
 import { readOrchestration } from './command.ts';
 
 export const report = defineVerb({
   name: 'report',
-  summary: 'The whole of an orchestration: agents, work, decisions, errors, and what they took.',
-  details: `For an open one as it stands, for a closed one as it ended. Durations of agents that are at work are those so far. Of the journal the newest entries are told of, with how many there are: stint journal has all.`,
+  summary: 'The whole of an orchestration: agents, work, blockers, decisions, errors, and what they took.',
+  details: `For an open one as it stands, for a closed one as it ended. Durations of agents that are at work are those so far; of one in doubt nobody knows it. Of the journal the newest entries are told of, with how many there are: stint journal has all.`,
   examples: ['stint report', 'stint report orchestration:2026-03-17-k3m9x2 --json'],
   input: v.strictObject({ session: sessionField }),
   positionals: ['session'],
@@ -42,7 +42,7 @@ export const report = defineVerb({
         progress_formula: formula,
         agents: agentsOf(state).map((agent) => ({
           ...agentToJson(state, agent, samples),
-          seconds: agent.startedAt === null ? null : secondsBetween(agent.startedAt, agent.endedAt ?? until),
+          seconds: secondsOf(state, agent, until),
         })),
         counts: { ...state.counts, agents: state.order.length, waves: state.wave.number, ...journalCounts(counts) },
         completed_work: state.completed.map(({ task, outcome, files }) => ({ task, outcome, files: [...files] })),
@@ -63,6 +63,7 @@ export const report = defineVerb({
         })),
         context_usage: usage === null ? null : { estimated_tokens: usage.tokens, percentage: usage.percentage },
         last_compression: state.compression?.at ?? null,
+        blockers: blockersOf(common).map((blocker) => ({ ...blocker })),
         missing: [...viewOfSession(opened).missing],
       });
     },
@@ -87,6 +88,10 @@ export const report = defineVerb({
         (one) => `done: ${textAt(one, 'task')}${textAt(one, 'outcome') === '' ? '' : ` (${textAt(one, 'outcome')})`}`,
       ),
       ...objectsAt(answer, 'pending_tasks').map((one) => `left: ${textAt(one, 'text')}`),
+      ...objectsAt(answer, 'blockers').map(
+        (one) =>
+          `blocked: ${textAt(one, 'reason')}${textAt(one, 'needs') === '' ? '' : ` (needs ${textAt(one, 'needs')})`}`,
+      ),
       ...objectsAt(answer, 'decisions').map(
         (one) =>
           `decided: ${textAt(one, 'text')}${textAt(one, 'rationale') === '' ? '' : ` (${textAt(one, 'rationale')})`}`,
@@ -101,6 +106,13 @@ export const report = defineVerb({
 
 const journalCounts = (counts: Readonly<Record<string, number>>): JsonObject => ({ journal: { ...counts } });
 
+/** How long an agent has worked, so far where it is at work; null where nobody knows when it stopped. */
+const secondsOf = (state: OrchestrationState, agent: Agent, until: string): number | null => {
+  const { startedAt, endedAt } = agent;
+  const ended = endedAt ?? (standingOf(state, agent) === 'in_progress' ? until : null);
+  return startedAt === null || ended === null ? null : secondsBetween(startedAt, ended);
+};
+
 const secondsBetween = (from: string, to: string): number =>
   Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
 
@@ -112,7 +124,7 @@ const contextText = (usage: JsonObject): string =>
 const agentCells = (agent: JsonObject): readonly string[] => [
   textAt(agent, 'id'),
   textAt(agent, 'type'),
-  textAt(agent, 'status').replaceAll('_', ' '),
+  agentWord(agent),
   textAt(agent, 'seconds') === '' ? '' : `${textAt(agent, 'seconds')} s`,
   textAt(agent, 'summary') || textAt(agent, 'error') || textAt(agent, 'task'),
 ];

@@ -1,9 +1,10 @@
 import type { Common } from '../../kernel/common.ts';
-import type { ReadyStep, Samples, Situation, StepPage } from '../../kernel/kind.ts';
+import type { ReadyStep, Samples, Situation, StepPage, StepWords } from '../../kernel/kind.ts';
 import { refuseClosed } from '../../kernel/lifecycle.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
-import { decideStep, isFree, isStepCommand, nextAttempt, recordOf } from '../../kernel/steps.ts';
+import { decideStep, isFree, isStepCommand, nextAttempt, recordOf, type StepCommand } from '../../kernel/steps.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
+import { withoutUndefined } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest } from '../../lib/text.ts';
 import type { OrchestrationCommand, OrchestrationEvent } from './events.ts';
@@ -54,7 +55,14 @@ const decideAlone = (state: OrchestrationState, command: OrchestrationCommand, c
     if (agent === undefined) return err(refuseUnknown(state, command.step, common));
     const limit = command.type === 'claim-step' ? refuseStart(state, agent, command.claimed_at, common) : undefined;
     if (limit !== undefined) return err(limit);
-    return decideStep(state.pool, command, { common }, () => ({ isReady: !isOver(agent), isIdempotent: false }));
+    const asked = closed === undefined ? settlementOf(state, command) : command;
+    return decideStep(
+      state.pool,
+      asked,
+      { common },
+      () => ({ isReady: !isOver(agent), isIdempotent: false }),
+      agentWords,
+    );
   }
   switch (command.type) {
     case 'begin':
@@ -94,6 +102,34 @@ const decideAlone = (state: OrchestrationState, command: OrchestrationCommand, c
     case 'decide':
       return decide(state, command, common, closed);
   }
+};
+
+/** What agents are called where steps are spoken of. */
+export const agentWords: StepWords = {
+  called: 'agent',
+  one: 'an agent',
+  lists: ['stint agent list'],
+  givesUp: 'stint agent cancel',
+};
+
+/** What an agent in doubt has done after all, whoever says so, settles the doubt; an attempt before that one does not. */
+const settlementOf = ({ pool }: OrchestrationState, command: StepCommand): StepCommand => {
+  if (command.type !== 'end-step' || command.outcome !== 'completed') return command;
+  const { step, attempt, token, result, digest } = command;
+  const record = recordOf(pool, step);
+  const isMeant =
+    record?.inDoubt === true &&
+    (attempt ?? record.attempt) === record.attempt &&
+    (token ?? record.token) === record.token;
+  return isMeant
+    ? {
+        type: 'settle-step',
+        step,
+        as: 'done',
+        reason: 'its result was told afterwards',
+        ...withoutUndefined({ result, digest }),
+      }
+    : command;
 };
 
 /** What was measured since something was kept. */

@@ -49,6 +49,6 @@ export const overallOf = (state: OrchestrationState, samples: Samples): Overall 
   }
   const done = state.completed.length;
   const all = done + state.todos.length;
-  if (all === 0) return { percent: null, formula: 'nothing is to be done yet' };
+  if (all === 0) return { percent: null, formula: `nothing is to be done ${state.hasBegun ? 'any more' : 'yet'}` };
   return { percent: Math.round((100 * done) / all), formula: `${done} of ${all} todos are done` };
 };

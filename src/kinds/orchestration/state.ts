@@ -189,9 +189,14 @@ export const standingOf = ({ pool }: OrchestrationState, { id, ended }: Agent): 
 /** Whether nothing is left to be done about an agent. */
 export const isOver = ({ ended }: Agent): boolean => ended === 'complete' || ended === 'cancelled';
 
-/** The agents that are at work and that nobody has told to stop for now. */
+/** Whether somebody has told the agent of that id to stop for now. */
+export const isPaused = (state: OrchestrationState, id: string): boolean => agentOf(state, id)?.isPaused === true;
+
+/** The agents that are at work and that nobody has told to stop for now, and those that somebody has. */
 export const atWork = (state: OrchestrationState): readonly string[] =>
-  state.pool.running.filter((id) => agentOf(state, id)?.isPaused !== true);
+  state.pool.running.filter((id) => !isPaused(state, id));
+export const pausedAgents = (state: OrchestrationState): readonly string[] =>
+  state.pool.running.filter((id) => isPaused(state, id));
 
 /** The end of the time for which an agent is left alone since it has failed too often in a row; null where it has not. */
 export const restOf = ({ failuresInARow, failedAt }: Agent): string | null =>

@@ -12,7 +12,7 @@ import { resolveOrchestration, stateOf } from './command.ts';
 export const usageReport = defineVerb({
   name: 'usage report',
   summary: 'Say how much of the context is used, and hear whether it is to be compressed.',
-  details: `The newest values are kept beside the log, since they may come often; they go on record with the next thing that happens, or with stint save. Without --percentage it is worked out of --tokens and --window.
+  details: `The newest values are kept beside the log, since they may come often; they go on record with the next thing that happens, or with stint save. --tokens is always said; without --percentage the part of the context is worked out of it and --window.
 
 compress is said from the percentage of the mode on (70 in default, 90 in debug, 60 in optimize, 85 in release; never above 95), warn from 15 points below. More than 20 exchanges since the last compression, and a reply of more than 3000 tokens, are reasons to warn.`,
   examples: ['stint usage report --tokens 25000 --percentage 20', 'stint usage report --tokens 90000 --json'],

@@ -1,3 +1,4 @@
+import { textAt } from '../../kernel/answer.ts';
 import type { Common } from '../../kernel/common.ts';
 import type { Samples } from '../../kernel/kind.ts';
 import { recordOf, runningOf } from '../../kernel/steps.ts';
@@ -17,8 +18,10 @@ import { overallOf, sampledOf } from './samples.ts';
 import {
   agentOf,
   agentsOf,
+  atWork,
   awaited,
   isOver,
+  pausedAgents,
   restOf,
   standingOf,
   triesLeft,
@@ -40,7 +43,12 @@ export const viewOfOrchestration = (state: OrchestrationState, common: Common): 
     position: positionOf(state, common),
     where: {
       mode: state.mode,
-      agents: { total: agents.length, complete: state.counts.complete, running: state.pool.running.length },
+      agents: {
+        total: agents.length,
+        complete: state.counts.complete,
+        running: atWork(state).length,
+        paused: pausedAgents(state).length,
+      },
       todos: state.todos.length,
     },
     fields: fieldsOf(state, agents),
@@ -52,18 +60,23 @@ export const viewOfOrchestration = (state: OrchestrationState, common: Common): 
 };
 
 const positionOf = (state: OrchestrationState, { status }: Common): string => {
-  const { order, counts, pool, todos } = state;
+  const { order, counts, pool, todos, completed } = state;
   // Nobody is asked any more about one that is closed.
   const waiting = status === 'closed' ? undefined : awaited(state);
+  const working = atWork(state).length;
+  const paused = pausedAgents(state).length;
   const parts = [
+    ...(order.length > 0 || completed.length === 0 ? [] : [`${completed.length} done`]),
     ...(order.length === 0 ? [] : [`${counts.complete + counts.cancelled}/${order.length} agents over`]),
-    ...(pool.running.length === 0 ? [] : [`${pool.running.length} at work`]),
+    ...(working === 0 ? [] : [`${working} at work`]),
+    ...(paused === 0 ? [] : [`${paused} paused`]),
     ...(counts.failed === 0 ? [] : [`${counts.failed} failed`]),
     ...(pool.doubtful.length === 0 ? [] : [`${pool.doubtful.length} in doubt`]),
     ...(todos.length === 0 ? [] : [`${todos.length} to do`]),
     ...(waiting === undefined ? [] : [`${waiting.node} waits for a decision`]),
   ];
-  return parts.length === 0 ? 'nothing begun' : parts.join(', ');
+  if (parts.length > 0) return parts.join(', ');
+  return state.hasBegun ? 'nothing left to do' : 'nothing begun';
 };
 
 const missingOf = (state: OrchestrationState, left: readonly Agent[]): readonly string[] => {
@@ -78,7 +91,8 @@ const missingOf = (state: OrchestrationState, left: readonly Agent[]): readonly 
           `${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ` and ${ids.length - 5} more` : ''} ${ids.length === 1 ? one : several}`,
         ];
   return [
-    ...line(pool.running, 'is at work', 'are at work'),
+    ...line(atWork(state), 'is at work', 'are at work'),
+    ...line(pausedAgents(state), 'is paused', 'are paused'),
     ...line(named('pending'), 'is to be started', 'are to be started'),
     ...line(named('failed'), 'has failed', 'have failed'),
     ...line(
@@ -124,11 +138,19 @@ const nextOf = (
       command: `stint agent start ${shellWord(ready.id)} ${session}`,
     };
   }
-  if (state.pool.running.length > 0)
+  const working = atWork(state);
+  if (working.length > 0)
     return {
       kind: 'wait',
-      text: `${state.pool.running.join(', ')} ${state.pool.running.length === 1 ? 'is' : 'are'} at work.`,
+      text: `${working.join(', ')} ${working.length === 1 ? 'is' : 'are'} at work.`,
       command: `stint agent list ${session}`,
+    };
+  const [paused] = pausedAgents(state);
+  if (paused !== undefined)
+    return {
+      kind: 'advance',
+      text: `${paused} is paused: put it to work again, or give it up.`,
+      command: `stint agent continue ${shellWord(paused)} ${session}`,
     };
   const failed = left.find(({ ended }) => ended === 'failed');
   if (failed !== undefined)
@@ -157,7 +179,8 @@ const waitText = (agent: Agent): string => {
   const rest = restOf(agent);
   if (rest !== null) return ` It has failed ${failuresInARow} times in a row, and is left alone until ${rest}.`;
   if (failures === 0) return '';
-  return ` It has failed ${failures === 1 ? 'once' : `${failures} times`}; wait ${backoffSeconds(failures)} s first.`;
+  const wait = backoffSeconds(failures);
+  return ` It has failed ${failures === 1 ? 'once' : `${failures} times`}${wait === 0 ? '' : `; wait ${wait} s first`}.`;
 };
 
 const fieldsOf = (state: OrchestrationState, agents: readonly Agent[]): JsonObject => {
@@ -240,6 +263,10 @@ export const agentToJson = (state: OrchestrationState, agent: Agent, samples: Sa
     tries_left: triesLeft(state, agent),
   };
 };
+
+/** How it stands with an agent that is shown, for a person. */
+export const agentWord = (agent: JsonObject): string =>
+  agent['paused'] === true ? 'paused' : textAt(agent, 'status').replaceAll('_', ' ');
 
 /** How a step is called of which the agent has ended so, or not yet. */
 const words = { complete: 'done', cancelled: 'skipped', failed: 'failed', pending: 'pending' } as const;
