@@ -716,6 +716,18 @@ test(
   },
 );
 
+for (const [unit, said, expected] of [
+  ['a share of 1', 0.5, 0.8],
+  ['per cent', 50, 80],
+] as const)
+  test(`a file that says how far all of it is says so of what is so now, in ${unit}`, (context) => {
+    const world = worldWith(context, document({ progress: said }));
+    take(world);
+    assert.equal(world.run('todo', 'add', 'Fetch cups').status, 0);
+    assert.equal(world.answer('status').progress, 80);
+    assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).progress, expected);
+  });
+
 test('H08: a session without an agent and without work is 0/0, not finished, and can be finished', (context) => {
   const world = worldWith(context, document({ agents: [], completed_work: [], pending_tasks: [], errors: [] }));
   assert.equal(take(world).status, 'active');

@@ -99,6 +99,13 @@ test('H10: a start that is not known gives no time, and a clock that went back n
   assert.deepEqual(timesOf(read(), cycle('2026-03-17T12:00:05.000Z')), [true, 0]);
 });
 
+test('how far all of it is need not be the part of the steps that is done', () => {
+  const fractionOf = (progress: Partial<Progress>) => show(read(), { ...noProgress, ...progress })['fraction'];
+  assert.equal(fractionOf({ done: 1, total: 4 }), 0.25);
+  assert.equal(fractionOf({ done: 1, total: 4, overall: { percent: 80, formula: 'the mean' } }), 0.8);
+  assert.equal(fractionOf({ done: 1, total: 4, overall: { percent: null, formula: 'nothing' } }), null);
+});
+
 test('H08: a session without steps is no part of nothing', () => {
   const { done, total, fraction, steps, counts } = show(read(), noProgress);
   assert.deepEqual(
