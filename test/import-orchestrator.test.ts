@@ -22,6 +22,7 @@ import {
   command,
   createWorld,
   fileOnly,
+  later,
   listOf,
   say,
   shared,
@@ -727,6 +728,34 @@ for (const [unit, said, expected] of [
     assert.equal(world.answer('status').progress, 80);
     assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).progress, expected);
   });
+
+test('what changed outside counts from when the file was written last, and the project may lie elsewhere now', (context) => {
+  const world = worldWith(context, document({ updated: '2026-03-17T12:10:00Z' }));
+  const dated = (minute: number): TestWorld => {
+    const time = `2026-03-17T12:${minute}:00Z`;
+    return world.with({ env: { GIT_AUTHOR_DATE: time, GIT_COMMITTER_DATE: time } });
+  };
+  dated(20).git('commit', '-q', '--allow-empty', '-m', 'Since');
+  const there = later(world, 30);
+  importIn(there);
+  const outside = (brief: Printed): readonly unknown[] =>
+    listOf(listOf(brief.sections).find(({ name }) => name === 'outside').facts)
+      .map(({ text: told }) => told)
+      .slice(0, 4);
+  const told = [
+    `the project was moved: it lay at /srv/tea when it was begun, and lies at ${world.project} now`,
+    'main is checked out, and it is about green',
+    `1 commit since it was written last, 20 minutes ago, behind ${world.git('rev-parse', 'main~1').slice(0, 12)}`,
+    'Since',
+  ];
+  assert.deepEqual(outside(there.answer('brief')), told);
+  const { brief } = JSON.parse(there.run('resume', '--json').stdout);
+  assert.deepEqual(outside(brief), told);
+  assert.deepEqual(outside(later(world, 40).answer('brief')).slice(0, 2), [
+    told[1],
+    'nothing was committed since it was written last, 10 minutes ago',
+  ]);
+});
 
 test('H08: a session without an agent and without work is 0/0, not finished, and can be finished', (context) => {
   const world = worldWith(context, document({ agents: [], completed_work: [], pending_tasks: [], errors: [] }));

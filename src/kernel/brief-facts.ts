@@ -37,13 +37,14 @@ export const lookAround = async (
   const isHere = home.isElsewhere !== true;
   const { files: named } = kindBriefOf(session, viewOfSession(session), folder);
   const [opened] = await store.events(key, { first: 1 });
+  const updatedAt = await writtenAt(store, session);
   return {
     home,
     outside: isHere
       ? await world.outside({
           root: home.root,
           folder,
-          since: common.updatedAt,
+          since: updatedAt,
           validatedAt: common.journal?.recent.validation?.at(-1)?.at ?? null,
           recordedHead: common.resumed?.head ?? null,
         })
@@ -56,8 +57,19 @@ export const lookAround = async (
       ].filter((path) => isHere && path !== '' && !files.exists(`${home.root}/${path}`)),
     ),
     entries: budget === 'full' ? await readEntries(store, session) : undefined,
-    last: { updatedAt: common.updatedAt, ...(common.resumed === undefined ? {} : { resumed: common.resumed }) },
+    last: { updatedAt, ...(common.resumed === undefined ? {} : { resumed: common.resumed }) },
   };
+};
+
+/**
+ * When a session was written last: one that was taken over, and that nothing has happened to since, when its source was, which
+ * is when the event before the import's own happened.
+ */
+const writtenAt = async (store: World['store'], { key, common }: OpenedSession): Promise<string> => {
+  const { seq, imported, updatedAt } = common;
+  if (imported?.revision !== seq) return updatedAt;
+  const [before] = await store.events(key, { after: seq - 2, first: 1 });
+  return before?.at ?? updatedAt;
 };
 
 /** The brief of a session as it is now. */

@@ -335,7 +335,7 @@ const factOf = ({ text, by, at, source, event }: Told, longest: number): Fact =>
   ...(event === undefined ? {} : { source: `event ${event}` }),
 });
 
-const standingOf = ({ common, status, now }: BriefFacts): readonly Told[] => {
+const standingOf = ({ common, kind, status, now }: BriefFacts): readonly Told[] => {
   const { pause, imported, resumed, reason, closedAt, archivedAt } = common;
   const since = textAt(status, 'activity_since');
   const activity = textAt(status, 'activity');
@@ -364,6 +364,7 @@ const standingOf = ({ common, status, now }: BriefFacts): readonly Told[] => {
       ? [{ text: `${activity}: whoever worked on it was last heard of ${agoText(since, now)}`, at: since }]
       : []),
     ...(lease === '' ? [] : [{ text: `held by ${lease}` }]),
+    ...(kind.focus === null ? [] : [{ text: `focus: ${kind.focus}` }]),
     ...objectsAt(status, 'processes')
       .filter((process) => textAt(process, 'status') === 'running')
       .map((process) => ({ text: `running: ${textAt(process, 'called')} (${textAt(process, 'liveness')})` })),
@@ -439,22 +440,32 @@ const outdated = (outside: OutsideLook): readonly string[] => {
   return outside.changedSinceValidation ? ['files changed since'] : [];
 };
 
+/** That the project lies somewhere else than where it was gone on with last, or, where nobody did, where it was begun. */
+const movedFrom = (
+  { startedAt }: Common,
+  { root }: KindBrief,
+  { resumed }: BriefFacts['last'],
+  home: BriefFacts['home'],
+): readonly Told[] => {
+  const told = (from: string, when: string): string =>
+    `the project was moved: it lay at ${from} when it was ${when}, and lies at ${home.root} now`;
+  if (resumed === undefined) {
+    const from = root?.replace(/(?<=.)[/\\]+$/, '') ?? null;
+    // What another program has written need not be a path.
+    const isRoot = from !== null && /^(?:\/|[A-Za-z]:[/\\])/.test(from);
+    return isRoot && from !== home.root ? [{ text: told(from, 'begun'), at: startedAt }] : [];
+  }
+  const { actor: by, at, event } = resumed;
+  return resumed.root === null || resumed.place !== home.id || resumed.root === home.root
+    ? []
+    : [{ text: told(resumed.root, 'resumed'), by, at, event }];
+};
+
 /** What changed around the session since it was written last. */
-const outsideOf = ({ common, last, home, now }: BriefFacts, outside: OutsideLook): readonly Told[] => {
+const outsideOf = ({ common, kind, last, home, now }: BriefFacts, outside: OutsideLook): readonly Told[] => {
   if (home.isElsewhere === true) return [{ text: 'not known from here: the session belongs to another machine' }];
   const { branch } = common;
-  const { resumed } = last;
-  const moved =
-    resumed !== undefined && resumed.root !== null && resumed.place === home.id && resumed.root !== home.root
-      ? [
-          {
-            text: `the project was moved: it lay at ${resumed.root} when it was resumed, and lies at ${home.root} now`,
-            by: resumed.actor,
-            at: resumed.at,
-            event: resumed.event,
-          },
-        ]
-      : [];
+  const moved = movedFrom(common, kind, last, home);
   const switched =
     branch !== null && home.branch !== branch
       ? [{ text: `${home.branch ?? 'no branch'} is checked out, and it is about ${branch}`, source: 'git' }]

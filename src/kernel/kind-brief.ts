@@ -5,6 +5,10 @@ import type { Overall, Progress, Step, View } from './view.ts';
 export interface KindBrief {
   /** What the session is to come to, where the kind knows that and nobody said it when it was opened. */
   readonly goal: string | null;
+  /** What is looked at now, where somebody said so. */
+  readonly focus: string | null;
+  /** The root of the checkout that it was begun in, where the kind keeps that. */
+  readonly root: string | null;
   /** What is done; where not all of it is named, the newest of it. The newest comes last. */
   readonly done: BriefSteps;
   /** What somebody is at, or what is to be done now. */
@@ -101,6 +105,8 @@ const fromProgress = (
   }));
   return {
     goal: null,
+    focus: null,
+    root: null,
     done: { steps: [...before, ...finished].slice(-briefSteps), total: before.length + done },
     current: { steps: atWork.slice(0, briefSteps), total: atWork.length },
     inDoubt: {

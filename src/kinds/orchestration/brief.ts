@@ -29,6 +29,8 @@ export const briefOfOrchestration = (
     ...state.todos.map(({ id, text }) => ({ id: `todo ${id}`, text })),
   ];
   return {
+    focus: state.focus,
+    root: state.project?.path ?? null,
     done: { steps: done.slice(-briefSteps), total: done.length },
     current: { steps: current.slice(0, briefSteps), total: current.length },
     inDoubt: doubtsOf(state.pool, (id) => agentOf(state, id)?.task),
