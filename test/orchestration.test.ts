@@ -457,6 +457,19 @@ suite('agents', () => {
     assert.equal(fileIn(world).agents[1].result_summary, 'left behind');
   });
 
+  test('of an agent whose worker is gone everybody is told to resume, and that asks what it has done', (context) => {
+    const world = orchestrationIn(context);
+    startAgents(world, 'a', 'b');
+    const bob = later(as(world, 'bob'), 40);
+    const left = {
+      kind: 'settle',
+      text: 'a, b were left by whoever had them: resume, then say what they have done.',
+      command: `stint resume ${session}`,
+    };
+    for (const verb of ['status', 'next', 'brief']) assert.deepEqual(bob.answer(verb).next_action, { ...left }, verb);
+    assert.deepEqual(bob.answer('resume').in_doubt, ['a', 'b']);
+  });
+
   test('a paused agent leaves its place to another, and waits for one to go on', (context) => {
     const world = orchestrationIn(context);
     startAgents(world, 'a', 'b');

@@ -128,13 +128,14 @@ export const briefOf = (
   const folder = folderOf(session.kind, common);
   const isOpen = common.status === 'active';
   const running = isOpen ? (folded.steps?.running() ?? []) : [];
-  const left = new Map(abandonedIn(session, caller.now, host).map(({ id, because }) => [id, because]));
+  const abandoned = abandonedIn(session, caller.now, host);
+  const left = new Map(abandoned.map(({ id, because }) => [id, because]));
   const surroundings = {
     processes: [...processes.values()],
     renewal: renewals.get(''),
     atWork: { working: running.length - left.size, heardAt: null },
     sampled: folded.sampled(common, session.samples),
-    abandoned: isOpen && view.next.kind === 'wait' ? left.size : 0,
+    abandoned: isOpen && view.next.kind === 'wait' ? abandoned : [],
   };
   const facts: BriefFacts = {
     ...looked,

@@ -66,7 +66,7 @@ const noon = '2026-03-17T12:00:00.000Z';
 const show = (session: ReadSession, progress: Progress, files: Files = noFiles, now = noon) =>
   progressToJson(
     session,
-    { processes: [], renewal: undefined, atWork: { working: 0, heardAt: null }, abandoned: 0, sampled: {} },
+    { processes: [], renewal: undefined, atWork: { working: 0, heardAt: null }, abandoned: [], sampled: {} },
     progress,
     {
       places,
