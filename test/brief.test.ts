@@ -210,6 +210,21 @@ test('of more than is kept, a full brief reads all of it from the log', async (c
   assert.deepEqual([full.length, full[0], full.at(-1)], [1499, 'decision 2', 'decision 1500']);
 });
 
+test('while there is room, more is told than is kept beside the log, and what is not told is counted', async (context) => {
+  const world = reviewIn(context, 'context');
+  await writeEvents(world, session, [
+    ...Array.from({ length: 5 }, (_, index) => noted('validation', `npm run check-${index + 1}`)),
+    ...Array.from({ length: 13 }, (_, index) => noted('remark', `remark ${index + 1}`)),
+  ]);
+  const brief = world.answer('brief');
+  assert.deepEqual(
+    [factsIn(brief, 'validation').length, factsIn(brief, 'remarks').length, brief.left_out],
+    [5, 13, {}],
+  );
+  const small = world.answer('brief', '--budget', '2KB');
+  assert.equal(factsIn(small, 'remarks').length + small.left_out.remarks, 13);
+});
+
 test('what changed outside since is told: commits, files, another branch, and a project that was moved', (context) => {
   const world = reviewIn(context, 'context');
   later(world, 1).answer('resume');

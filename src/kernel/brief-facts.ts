@@ -5,7 +5,7 @@ import type { Brief } from './brief-forms.ts';
 import { folderOf } from './kind.ts';
 import { kindBriefOf } from './kind-brief.ts';
 import { observeSign, standingOfClaim } from './lease.ts';
-import { entryOf, type Entry, type EntryType } from './journal.ts';
+import { countIn, entryOf, entryTypes, recentLimits, type Entry, type EntryType } from './journal.ts';
 import type { OutsideLook } from './outside.ts';
 import type { Files, Place } from './ports.ts';
 import { sessionToRead, statusToJson, type QueryWorld } from './query.ts';
@@ -56,7 +56,7 @@ export const lookAround = async (
         ...(common.journal?.recent.file ?? []).map(({ path, text }) => path ?? text),
       ].filter((path) => isHere && path !== '' && !files.exists(`${home.root}/${path}`)),
     ),
-    entries: budget === 'full' ? await readEntries(store, session) : undefined,
+    entries: budget === 'full' || isWorthReading(session) ? await readEntries(store, session) : undefined,
     last: { updatedAt, ...(common.resumed === undefined ? {} : { resumed: common.resumed }) },
   };
 };
@@ -89,6 +89,10 @@ export const readBrief = async (world: World, key: string, wish: BriefWish): Pro
 
 /** How many events are read at a time. */
 const page = 1000;
+
+/** Whether more stands in the journal than what is kept of it, and little costs to read it. */
+const isWorthReading = ({ common }: OpenedSession): boolean =>
+  common.seq <= page && entryTypes.some((type) => countIn(common.journal, type) > recentLimits[type]);
 
 /** All entries of the journal that hold, whole, by their type. */
 const readEntries = async (

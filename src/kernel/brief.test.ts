@@ -8,6 +8,7 @@ import { foldCommon, type Common } from './common.ts';
 import { kernelEvent } from './event.ts';
 import { emptyJournal, foldJournal, type Journal } from './journal.ts';
 import type { BriefStep, KindBrief } from './kind-brief.ts';
+import { viewOf, type KindView } from './view.ts';
 
 const noon = '2026-03-17T12:00:00.000Z';
 const two = '2026-03-17T14:00:00.000Z';
@@ -182,6 +183,48 @@ Next: Go on.
     const brief = composeBrief({ ...withJournal(journal), kind: many }, { ...plain, budget: '2KB' });
     assert.equal(brief.left_out['remarks'], 5);
     assert.match(printBrief(brief), /^left out {4}.*remarks 5.*: stint brief --budget full --session review:/m);
+  });
+
+  test('of each section it is counted what is not told, whether some of it is or not', () => {
+    const journal = journalOf(1000, (number) => ({ entry: 'decision', text: `${number} ${'x'.repeat(200)}` }));
+    for (const budget of budgets) {
+      const { sections, left_out: leftOut } = composeBrief(withJournal(journal), { ...plain, budget });
+      const told = sections.find(({ name }) => name === 'decisions')?.facts.length ?? 0;
+      assert.equal(leftOut['decisions'], 1000 - told, budget);
+    }
+    const brief = composeBrief(withJournal(journal), plain);
+    assert.doesNotMatch(printBrief(brief), /^left out/m, 'each section says so itself');
+  });
+
+  test('blockers stand in their own section, and what is missing beside them is told where it stands', () => {
+    const blockers = Array.from({ length: 30 }, (_, index) => ({
+      id: index + 2,
+      at: noon,
+      actor: 'ana@desk',
+      reason: `reason ${index}`,
+      needs: null,
+    }));
+    const facts = withJournal({ ...emptyJournal, blockers });
+    const view: KindView = {
+      position: 'p',
+      where: {},
+      fields: {},
+      remaining: [],
+      missing: ['docs are to be written'],
+      next: { kind: 'advance', text: 'Go on.', command: 'stint next' },
+      evidence: [],
+    };
+    const { missing } = viewOf(facts.common, view);
+    assert.deepEqual(missing.at(-1), '10 more blockers');
+    const brief = composeBrief(
+      { ...facts, status: { ...facts.status, missing: [...missing] } },
+      { ...plain, budget: 'full' },
+    );
+    assert.deepEqual(
+      (sectionOf(brief, 'standing') ?? []).filter((text) => /missing|blocker/.test(text)),
+      ['missing: docs are to be written'],
+    );
+    assert.equal(sectionOf(brief, 'blockers')?.length, 30);
   });
 
   test('a text that is too long by itself has a short form that says how long it is and where all of it stands', () => {

@@ -189,7 +189,8 @@ const unblocking = (common: Common, blocker: Blocker): NextAction => ({
   command: unblockCommand(common, blocker.id),
 });
 
-const blockerTexts = (blockers: readonly Blocker[]): readonly string[] => [
+/** Open blockers as a view names them among what is missing. */
+export const blockerTexts = (blockers: readonly Blocker[]): readonly string[] => [
   ...blockers.slice(0, shownBlockers).map(blockerText),
   ...(blockers.length > shownBlockers ? [`${blockers.length - shownBlockers} more blockers`] : []),
 ];
