@@ -729,6 +729,26 @@ for (const [unit, said, expected] of [
     assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).progress, expected);
   });
 
+test('of very many in doubt, import, next and resume name some and count the others', (context) => {
+  const agents = Array.from({ length: 25 }, (_, index) => ({
+    id: `pour-${index + 1}`,
+    type: 'code',
+    task: 'Pour',
+    status: 'in_progress',
+    started: at(5),
+  }));
+  const world = worldWith(context, document({ agents, errors: [] }));
+  const named = agents.slice(0, 20).map((agent) => agent.id);
+  const told = `in doubt: ${named.join(', ')} and 5 more`;
+  const lineOf = (printed: string): string | undefined =>
+    printed.split('\n').find((line) => line.includes('in doubt: '));
+  assert.equal(lineOf(say(createWorld(context, { from: world }), 'import', 'orchestrator')), `  ${told}`);
+  const { in_doubt: doubtful, in_doubt_total: total } = take(world);
+  assert.deepEqual([doubtful, total], [named, 25]);
+  assert.equal(lineOf(say(world, 'next')), told);
+  assert.equal(lineOf(world.run('resume').stdout), `${told} (say --rerun STEP, or --done STEP)`);
+});
+
 test('what changed outside counts from when the file was written last, and the project may lie elsewhere now', (context) => {
   const world = worldWith(context, document({ updated: '2026-03-17T12:10:00Z' }));
   const dated = (minute: number): TestWorld => {
