@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { kernelEvent } from '../src/kernel/event.ts';
 import { beginWithGoal, noted, writeEvents } from './support/journal.ts';
 import { as } from './support/leases.ts';
+import { orchestrationIn } from './support/orchestrations.ts';
 import { approval, completeRound, name, reviewIn, session } from './support/reviews.ts';
 import { flowIn, work } from './support/runs.ts';
 import { assertSound, dumpStore, eventsOf, treeOf } from './support/stores.ts';
@@ -209,6 +210,21 @@ test('of more than is kept, a full brief reads all of it from the log', async (c
   assert.deepEqual([full.length, full[0], full.at(-1)], [1499, 'decision 2', 'decision 1500']);
 });
 
+test('while there is room, more is told than is kept beside the log, and what is not told is counted', async (context) => {
+  const world = reviewIn(context, 'context');
+  await writeEvents(world, session, [
+    ...Array.from({ length: 5 }, (_, index) => noted('validation', `npm run check-${index + 1}`)),
+    ...Array.from({ length: 13 }, (_, index) => noted('remark', `remark ${index + 1}`)),
+  ]);
+  const brief = world.answer('brief');
+  assert.deepEqual(
+    [factsIn(brief, 'validation').length, factsIn(brief, 'remarks').length, brief.left_out],
+    [5, 13, {}],
+  );
+  const small = world.answer('brief', '--budget', '2KB');
+  assert.equal(factsIn(small, 'remarks').length + small.left_out.remarks, 13);
+});
+
 test('what changed outside since is told: commits, files, another branch, and a project that was moved', (context) => {
   const world = reviewIn(context, 'context');
   later(world, 1).answer('resume');
@@ -243,6 +259,25 @@ test('what changed outside since is told: commits, files, another branch, and a 
     'nothing was committed since it was written last, 1 minute ago',
     '1 file changed and not committed: notes.txt',
   ]);
+});
+
+test('a project that was moved before anybody resumed is told with where the session was begun', (context) => {
+  const world = orchestrationIn(context);
+  const moved = `${world.root}/moved`;
+  renameSync(world.project, moved);
+  const there = world.with({ cwd: moved });
+  const told = `the project was moved: it lay at ${world.project} when it was begun, and lies at ${moved} now`;
+  assert.equal(factsIn(there.answer('brief'), 'outside')[0], told);
+  assert.equal(factsIn(there.answer('resume').brief, 'outside')[0], told);
+  assert.doesNotMatch(factsIn(later(there, 1).answer('brief'), 'outside').join(), /moved/);
+});
+
+test('what somebody said is looked at now is told by status and in the brief', (context) => {
+  const world = orchestrationIn(context);
+  assert.doesNotMatch(say(world, 'status'), /focus/);
+  world.answer('focus', 'the login form');
+  assert.match(say(world, 'status'), /^focus +the login form$/m);
+  assert.match(say(world, 'brief'), /^ {2}- focus: the login form$/m);
 });
 
 test('a validation that is older than what is there says so', async (context) => {

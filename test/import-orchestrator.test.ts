@@ -22,6 +22,7 @@ import {
   command,
   createWorld,
   fileOnly,
+  later,
   listOf,
   say,
   shared,
@@ -715,6 +716,66 @@ test(
     }
   },
 );
+
+for (const [unit, said, expected] of [
+  ['a share of 1', 0.5, 0.8],
+  ['per cent', 50, 80],
+] as const)
+  test(`a file that says how far all of it is says so of what is so now, in ${unit}`, (context) => {
+    const world = worldWith(context, document({ progress: said }));
+    take(world);
+    assert.equal(world.run('todo', 'add', 'Fetch cups').status, 0);
+    assert.equal(world.answer('status').progress, 80);
+    assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).progress, expected);
+  });
+
+test('of very many in doubt, import, next and resume name some and count the others', (context) => {
+  const agents = Array.from({ length: 25 }, (_, index) => ({
+    id: `pour-${index + 1}`,
+    type: 'code',
+    task: 'Pour',
+    status: 'in_progress',
+    started: at(5),
+  }));
+  const world = worldWith(context, document({ agents, errors: [] }));
+  const named = agents.slice(0, 20).map((agent) => agent.id);
+  const told = `in doubt: ${named.join(', ')} and 5 more`;
+  const lineOf = (printed: string): string | undefined =>
+    printed.split('\n').find((line) => line.includes('in doubt: '));
+  assert.equal(lineOf(say(createWorld(context, { from: world }), 'import', 'orchestrator')), `  ${told}`);
+  const { in_doubt: doubtful, in_doubt_total: total } = take(world);
+  assert.deepEqual([doubtful, total], [named, 25]);
+  assert.equal(lineOf(say(world, 'next')), told);
+  assert.equal(lineOf(world.run('resume').stdout), `${told} (say --rerun STEP, or --done STEP)`);
+});
+
+test('what changed outside counts from when the file was written last, and the project may lie elsewhere now', (context) => {
+  const world = worldWith(context, document({ updated: '2026-03-17T12:10:00Z' }));
+  const dated = (minute: number): TestWorld => {
+    const time = `2026-03-17T12:${minute}:00Z`;
+    return world.with({ env: { GIT_AUTHOR_DATE: time, GIT_COMMITTER_DATE: time } });
+  };
+  dated(20).git('commit', '-q', '--allow-empty', '-m', 'Since');
+  const there = later(world, 30);
+  importIn(there);
+  const outside = (brief: Printed): readonly unknown[] =>
+    listOf(listOf(brief.sections).find(({ name }) => name === 'outside').facts)
+      .map(({ text: told }) => told)
+      .slice(0, 4);
+  const told = [
+    `the project was moved: it lay at /srv/tea when it was begun, and lies at ${world.project} now`,
+    'main is checked out, and it is about green',
+    `1 commit since it was written last, 20 minutes ago, behind ${world.git('rev-parse', 'main~1').slice(0, 12)}`,
+    'Since',
+  ];
+  assert.deepEqual(outside(there.answer('brief')), told);
+  const { brief } = JSON.parse(there.run('resume', '--json').stdout);
+  assert.deepEqual(outside(brief), told);
+  assert.deepEqual(outside(later(world, 40).answer('brief')).slice(0, 2), [
+    told[1],
+    'nothing was committed since it was written last, 10 minutes ago',
+  ]);
+});
 
 test('H08: a session without an agent and without work is 0/0, not finished, and can be finished', (context) => {
   const world = worldWith(context, document({ agents: [], completed_work: [], pending_tasks: [], errors: [] }));

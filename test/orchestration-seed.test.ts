@@ -453,7 +453,7 @@ const promises: readonly Promised[] = [
           'updated             2026-03-17T12:01:00.000Z',
           'why                 made way for orchestration:other',
           'mode                default',
-          'progress            100 %',
+          'progress            99 %',
           'a                   complete: a is done',
           'left                tests',
           'next: stint history resume ship',

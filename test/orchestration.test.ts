@@ -502,6 +502,19 @@ suite('agents', () => {
     assert.equal(fileIn(world).agents[1].result_summary, 'left behind');
   });
 
+  test('of an agent whose worker is gone everybody is told to resume, and that asks what it has done', (context) => {
+    const world = orchestrationIn(context);
+    startAgents(world, 'a', 'b');
+    const bob = later(as(world, 'bob'), 40);
+    const left = {
+      kind: 'settle',
+      text: 'a, b were left by whoever had them: resume, then say what they have done.',
+      command: `stint resume ${session}`,
+    };
+    for (const verb of ['status', 'next', 'brief']) assert.deepEqual(bob.answer(verb).next_action, { ...left }, verb);
+    assert.deepEqual(bob.answer('resume').in_doubt, ['a', 'b']);
+  });
+
   test('a paused agent leaves its place to another, and waits for one to go on', (context) => {
     const world = orchestrationIn(context);
     startAgents(world, 'a', 'b');
@@ -918,7 +931,44 @@ suite('what is used, what is to be done, what was done', () => {
     assert.equal(world.answer('brief').progress.percent, 80, 'the brief says the same');
     completeAgents(world, 'b');
     world.answer('todo', 'add', 'tests');
-    assert.equal(world.answer('brief').progress.percent, 99);
+    const formula =
+      'the mean over 2 agents that are not cancelled, a complete one counts 100; at most 99 while anything is left';
+    assert.deepEqual(overall(), [99, formula]);
+  });
+
+  test('whoever tells how far it is tells the same number, by the same formula', (context) => {
+    const world = orchestrationIn(context, '--mode', 'optimize');
+    startAgents(world, 'a', 'b');
+    completeAgents(world, 'a');
+    world.answer('todo', 'add', 'tests');
+    const assertEverywhere = (percent: number, formula: string): void => {
+      const { progress, progress_formula: stated } = world.answer('status');
+      const { progress: reported, progress_formula: reportedBy } = world.answer('report');
+      const [live] = listOf(world.answer('progress', '--once').sessions);
+      const [drawn] = /\d+%/.exec(say(world, 'progress', '--once')) ?? [];
+      assert.deepEqual(
+        { progress, reported, live: live.fraction, drawn, brief: world.answer('brief').progress },
+        {
+          progress: percent,
+          reported: percent,
+          live: percent / 100,
+          drawn: `${percent}%`,
+          brief: { percent, formula },
+        },
+      );
+      assert.deepEqual([stated, reportedBy], [formula, formula]);
+    };
+    const mean = 'the mean over 2 agents that are not cancelled, a complete one counts 100';
+    assertEverywhere(50, mean);
+    world.answer('agent', 'progress', 'b', '16');
+    assertEverywhere(58, mean);
+    completeAgents(world, 'b');
+    assertEverywhere(99, `${mean}; at most 99 while anything is left`);
+    world.answer('todo', 'done', '1');
+    assertEverywhere(100, mean);
+    world.answer('finish');
+    const [over] = listOf(world.answer('history').sessions);
+    assert.deepEqual([over.progress, world.answer('report', orchestrationKey).progress], [100, 100]);
   });
 
   test('the report has all of it, of an open one and of one that is over', (context) => {

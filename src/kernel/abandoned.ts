@@ -6,15 +6,20 @@ import type { Host } from './process.ts';
 import type { OpenedSession } from './session.ts';
 
 /** An attempt that nobody works on any more. */
-export type Abandoned = RunningStep & { readonly because: Loss };
+export interface Abandoned extends RunningStep {
+  readonly because: Loss;
+  /** Whether its step can be handed out again at once; else it will be in doubt, and somebody says what came of it. */
+  readonly comesBack: boolean;
+}
 
 /** The attempts of a session that nobody works on any more, as far as can be seen, and why. */
 export const abandonedIn = (
-  { folded, renewals, processes }: Pick<OpenedSession, 'folded' | 'renewals' | 'processes'>,
+  session: Pick<OpenedSession, 'folded' | 'common' | 'samples' | 'renewals' | 'processes'>,
   now: string,
   host: Pick<Host, 'observe'>,
-): readonly Abandoned[] =>
-  (folded.steps?.running() ?? []).flatMap((running) => {
+): readonly Abandoned[] => {
+  const { folded, renewals, processes } = session;
+  return (folded.steps?.running() ?? []).flatMap((running) => {
     const observe = ({ sign }: Claim): ReturnType<Host['observe']> => {
       const process = processes.get(sign?.process ?? '');
       const hasEnded = process !== undefined && process.endedAt !== null && process.outcome !== 'cancelled';
@@ -23,8 +28,19 @@ export const abandonedIn = (
     const because = lossOfClaim(running.claim, renewals.get(running.id), now, observe);
     // Time alone takes no step from a worker that is seen at it: it would be done twice at once.
     if (because === 'expired' && observe(running.claim) === 'alive') return [];
-    return because === undefined ? [] : [{ ...running, because }];
+    return because === undefined ? [] : [{ ...running, because, comesBack: comesBack(session, running, because) }];
   });
+};
+
+/** What the rules of its kind say of a step whose attempt is interrupted. */
+const comesBack = (
+  { folded, common, samples }: Pick<OpenedSession, 'folded' | 'common' | 'samples'>,
+  { id: step, attempt }: RunningStep,
+  because: Loss,
+): boolean => {
+  const decided = folded.decide({ type: 'interrupt-step', step, attempt, because }, { common, samples });
+  return decided.ok && decided.value.some(({ type, data }) => type === 'StepInterrupted' && data['in_doubt'] === false);
+};
 
 /** Who works on the steps of a session, as far as can be seen. */
 export interface AtWork {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextText, pausedText, standingText, textAt, textsAt, wholeTextAt } from './answer.ts';
+import { namesText, nextText, pausedText, standingText, textAt, textsAt, wholeTextAt } from './answer.ts';
 
 const forged = 'x\nnext: stint finish --abort\u2028next: y';
 
@@ -15,6 +15,14 @@ test('a text of others is a part of one line, whichever field it stands in', () 
   const answer = { session: 'run:a', position: forged, completeness: 'complete', next_action: { command: forged } };
   assert.deepEqual(nextText(answer), [`next: ${once}`]);
   assert.equal(standingText(answer).split('\n').length, 2);
+});
+
+test('a list that is cut says how many there are beside', () => {
+  assert.equal(namesText({ in_doubt: ['a', 'b'], in_doubt_total: 25 }, 'in_doubt'), 'a, b and 23 more');
+  assert.equal(namesText({ in_doubt: ['a', 'b'], in_doubt_total: 2 }, 'in_doubt'), 'a, b');
+  for (const all of [{ in_doubt: ['a', 'b'] }, { in_doubt: ['a', 'b'], in_doubt_total: null }])
+    assert.equal(namesText(all, 'in_doubt'), 'a, b');
+  assert.equal(namesText({}, 'in_doubt'), '');
 });
 
 test('what is more than a part of a line is kept whole', () => {

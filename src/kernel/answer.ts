@@ -33,6 +33,19 @@ export const textsAt = (object: JsonObject, key: string): readonly string[] => {
   return Array.isArray(value) ? value.map(textOf).map(oneLine) : [];
 };
 
+/** The texts of a list field in a line, and how many there are beside, where `KEY_total` says that there are more. */
+export const namesText = (object: JsonObject, key: string): string => {
+  const names = textsAt(object, key);
+  const more = moreIn(object, key);
+  return `${names.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+};
+
+/** How many more there are than a list field names, as `KEY_total` says. */
+export const moreIn = (object: JsonObject, key: string): number => {
+  const [value, total] = [object[key], object[`${key}_total`]];
+  return Array.isArray(value) && typeof total === 'number' ? Math.max(0, total - value.length) : 0;
+};
+
 /** Rows with their columns aligned, two blanks between them, each line behind the indent. */
 export const table = (rows: readonly (readonly string[])[], indent = ''): string => {
   const clean = rows.map((row) => row.map(oneLine));

@@ -5,7 +5,7 @@ import type { Brief } from './brief-forms.ts';
 import { folderOf } from './kind.ts';
 import { kindBriefOf } from './kind-brief.ts';
 import { observeSign, standingOfClaim } from './lease.ts';
-import { entryOf, type Entry, type EntryType } from './journal.ts';
+import { countIn, entryOf, entryTypes, recentLimits, type Entry, type EntryType } from './journal.ts';
 import type { OutsideLook } from './outside.ts';
 import type { Files, Place } from './ports.ts';
 import { sessionToRead, statusToJson, type QueryWorld } from './query.ts';
@@ -37,13 +37,14 @@ export const lookAround = async (
   const isHere = home.isElsewhere !== true;
   const { files: named } = kindBriefOf(session, viewOfSession(session), folder);
   const [opened] = await store.events(key, { first: 1 });
+  const updatedAt = await writtenAt(store, session);
   return {
     home,
     outside: isHere
       ? await world.outside({
           root: home.root,
           folder,
-          since: common.updatedAt,
+          since: updatedAt,
           validatedAt: common.journal?.recent.validation?.at(-1)?.at ?? null,
           recordedHead: common.resumed?.head ?? null,
         })
@@ -55,9 +56,20 @@ export const lookAround = async (
         ...(common.journal?.recent.file ?? []).map(({ path, text }) => path ?? text),
       ].filter((path) => isHere && path !== '' && !files.exists(`${home.root}/${path}`)),
     ),
-    entries: budget === 'full' ? await readEntries(store, session) : undefined,
-    last: { updatedAt: common.updatedAt, ...(common.resumed === undefined ? {} : { resumed: common.resumed }) },
+    entries: budget === 'full' || isWorthReading(session) ? await readEntries(store, session) : undefined,
+    last: { updatedAt, ...(common.resumed === undefined ? {} : { resumed: common.resumed }) },
   };
+};
+
+/**
+ * When a session was written last: one that was taken over, and that nothing has happened to since, when its source was, which
+ * is when the event before the import's own happened.
+ */
+const writtenAt = async (store: World['store'], { key, common }: OpenedSession): Promise<string> => {
+  const { seq, imported, updatedAt } = common;
+  if (imported?.revision !== seq) return updatedAt;
+  const [before] = await store.events(key, { after: seq - 2, first: 1 });
+  return before?.at ?? updatedAt;
 };
 
 /** The brief of a session as it is now. */
@@ -77,6 +89,10 @@ export const readBrief = async (world: World, key: string, wish: BriefWish): Pro
 
 /** How many events are read at a time. */
 const page = 1000;
+
+/** Whether more stands in the journal than what is kept of it, and little costs to read it. */
+const isWorthReading = ({ common }: OpenedSession): boolean =>
+  common.seq <= page && entryTypes.some((type) => countIn(common.journal, type) > recentLimits[type]);
 
 /** All entries of the journal that hold, whole, by their type. */
 const readEntries = async (
@@ -123,7 +139,7 @@ export const briefOf = (
     renewal: renewals.get(''),
     atWork: { working: workingOf(running, abandoned), heardAt: null },
     sampled: folded.sampled(common, session.samples),
-    abandoned: isOpen && view.next.kind === 'wait' ? left.size : 0,
+    abandoned: isOpen && view.next.kind === 'wait' ? abandoned : [],
   };
   const facts: BriefFacts = {
     ...looked,

@@ -42,7 +42,7 @@ export type Brief = {
   readonly started: string;
   readonly progress: { readonly percent: number | null; readonly formula: string };
   readonly sections: readonly Section[];
-  /** How many facts there are in sections that did not fit at all. */
+  /** How many facts of each section are not told; of one that is told in part, the section says so too. */
   readonly left_out: Readonly<Record<string, number>>;
   /** The step to go on with; null where nothing is to be gone on with, or somebody must say so first. */
   readonly resume_from: string | null;
@@ -128,10 +128,13 @@ const originOf = ({ by, at, source }: Fact, clean: (text: string) => string): st
 const moreOf = ({ facts, total, see }: Section): { readonly text: string; readonly command: string } | undefined =>
   see === undefined ? undefined : { text: `... ${total - facts.length} more`, command: see };
 
-const leftOutText = ({ left_out: leftOut }: Brief): string =>
-  Object.entries(leftOut)
-    .map(([name, count]) => `${name.replaceAll('_', ' ')} ${count}`)
+/** The sections of which nothing is told, in a line; empty where there are none. */
+const leftOutText = (brief: Brief): string => {
+  const told = new Set(brief.sections.map(({ name }) => name));
+  return Object.entries(brief.left_out)
+    .flatMap(([name, count]) => (told.has(name) ? [] : [`${name.replaceAll('_', ' ')} ${count}`]))
     .join(', ');
+};
 
 const progressText = ({ progress: { percent, formula } }: Brief): string =>
   percent === null ? formula : `${percent}% complete: ${formula}`;
@@ -160,7 +163,7 @@ const textForm = (clean: (text: string) => string): Form => ({
   },
   tail: (brief) => [
     '',
-    ...(Object.keys(brief.left_out).length === 0 ? [] : [`left out    ${leftOutText(brief)}: ${fullCommand(brief)}`]),
+    ...(leftOutText(brief) === '' ? [] : [`left out    ${leftOutText(brief)}: ${fullCommand(brief)}`]),
     ...(brief.resume_from === null ? [] : [`resume from ${clean(brief.resume_from)}`]),
     `then: ${clean(brief.next_action.text)}`,
     ...(brief.next_action.command === null ? [] : [`next: ${clean(brief.next_action.command)}`]),
@@ -198,9 +201,7 @@ const markdownForm = (clean: (text: string) => string): Form => ({
     ];
   },
   tail: (brief) => [
-    ...(Object.keys(brief.left_out).length === 0
-      ? []
-      : ['', `Left out: ${clean(leftOutText(brief))}: \`${fullCommand(brief)}\``]),
+    ...(leftOutText(brief) === '' ? [] : ['', `Left out: ${clean(leftOutText(brief))}: \`${fullCommand(brief)}\``]),
     '',
     `Next: ${clean(brief.next_action.text)}`,
     ...(brief.next_action.command === null ? [] : ['', `\`${brief.next_action.command}\``]),

@@ -4,10 +4,11 @@ import { agoText } from '../lib/time.ts';
 import { leaseText, objectAt, objectsAt, textAt, textsAt } from './answer.ts';
 import { sizeOf, sizeWithout, type Brief, type Fact, type formats, type readers, type Section } from './brief-forms.ts';
 import type { Common } from './common.ts';
-import { countIn, recentLimits, type Blocker, type Entry, type EntryType } from './journal.ts';
+import { blockersOf, countIn, recentLimits, type Blocker, type Entry, type EntryType } from './journal.ts';
 import type { BriefStep, BriefSteps, KindBrief } from './kind-brief.ts';
 import type { OutsideLook } from './outside.ts';
 import type { Place } from './ports.ts';
+import { blockerTexts } from './view.ts';
 
 /** What a fresh reader needs to go on, made of facts: which of them are told, in which order, and what fits. */
 
@@ -21,7 +22,7 @@ export interface BriefFacts {
   readonly openedBy: string | null;
   /** What is to be known of the attempts that run, by their step. */
   readonly atWork: ReadonlyMap<string, { readonly note: string; readonly isLeft: boolean }>;
-  /** Entries of the journal that were read from the log, where all of them were wanted; else those that are kept count. */
+  /** Entries of the journal that were read from the log; without them those that are kept count. */
   readonly entries?: Readonly<Partial<Record<EntryType, readonly Entry[]>>> | undefined;
   readonly outside: OutsideLook;
   readonly home: Pick<Place, 'id' | 'root' | 'branch' | 'isElsewhere'>;
@@ -137,7 +138,10 @@ const choose = (drafts: readonly Draft[], room: number): ReadonlyMap<string, Sec
 
 const countsOf = (drafts: readonly Draft[], chosen: ReadonlyMap<string, Section>): Readonly<Record<string, number>> =>
   Object.fromEntries(
-    drafts.flatMap(({ section: { name, total } }) => (total === 0 || chosen.has(name) ? [] : [[name, total]])),
+    drafts.flatMap(({ section: { name, total } }) => {
+      const left = total - (chosen.get(name)?.facts.length ?? 0);
+      return left === 0 ? [] : [[name, left]];
+    }),
   );
 
 type Head = Omit<Brief, 'for' | 'format' | 'budget' | 'left_out'>;
@@ -281,7 +285,7 @@ const draftsOf = (facts: BriefFacts, longest: number): readonly Draft[] => {
       `stint next ${session}`,
       kind.inDoubt.total,
     ),
-    draft('blockers', 'Blockers', (common.journal?.blockers ?? []).map(toldOfBlocker), { first: 1, each: 1 }, status),
+    draft('blockers', 'Blockers', blockersOf(common).map(toldOfBlocker), { first: 1, each: 1 }, status),
     stepsOf('remaining', 'Pending', kind.remaining, { first: 3, each: 1 }),
     journal('decisions', 'Decisions That Bind', 'decision', { first: 4, each: 0.8 }),
     journal('assumptions', 'Assumptions', 'assumption', { first: 6, each: 1 }),
@@ -335,12 +339,14 @@ const factOf = ({ text, by, at, source, event }: Told, longest: number): Fact =>
   ...(event === undefined ? {} : { source: `event ${event}` }),
 });
 
-const standingOf = ({ common, status, now }: BriefFacts): readonly Told[] => {
+const standingOf = ({ common, kind, status, now }: BriefFacts): readonly Told[] => {
   const { pause, imported, resumed, reason, closedAt, archivedAt } = common;
   const since = textAt(status, 'activity_since');
   const activity = textAt(status, 'activity');
   const lease = leaseText(objectAt(status, 'lease'));
   const branch = common.branch === null ? 'no branch' : `branch ${common.branch}`;
+  // They have a section of their own.
+  const blockers = new Set(blockerTexts(blockersOf(common)));
   return [
     ...(pause === null
       ? []
@@ -364,10 +370,13 @@ const standingOf = ({ common, status, now }: BriefFacts): readonly Told[] => {
       ? [{ text: `${activity}: whoever worked on it was last heard of ${agoText(since, now)}`, at: since }]
       : []),
     ...(lease === '' ? [] : [{ text: `held by ${lease}` }]),
+    ...(kind.focus === null ? [] : [{ text: `focus: ${kind.focus}` }]),
     ...objectsAt(status, 'processes')
       .filter((process) => textAt(process, 'status') === 'running')
       .map((process) => ({ text: `running: ${textAt(process, 'called')} (${textAt(process, 'liveness')})` })),
-    ...textsAt(status, 'missing').map((text) => ({ text: `missing: ${text}` })),
+    ...textsAt(status, 'missing')
+      .filter((text) => !blockers.has(text))
+      .map((text) => ({ text: `missing: ${text}` })),
     { text: `it is about ${branch}, in the worktree ${common.worktree}` },
     ...(resumed === undefined
       ? []
@@ -439,22 +448,32 @@ const outdated = (outside: OutsideLook): readonly string[] => {
   return outside.changedSinceValidation ? ['files changed since'] : [];
 };
 
+/** That the project lies somewhere else than where it was gone on with last, or, where nobody did, where it was begun. */
+const movedFrom = (
+  { startedAt }: Common,
+  { root }: KindBrief,
+  { resumed }: BriefFacts['last'],
+  home: BriefFacts['home'],
+): readonly Told[] => {
+  const told = (from: string, when: string): string =>
+    `the project was moved: it lay at ${from} when it was ${when}, and lies at ${home.root} now`;
+  if (resumed === undefined) {
+    const from = root?.replace(/(?<=.)[/\\]+$/, '') ?? null;
+    // What another program has written need not be a path.
+    const isRoot = from !== null && /^(?:\/|[A-Za-z]:[/\\])/.test(from);
+    return isRoot && from !== home.root ? [{ text: told(from, 'begun'), at: startedAt }] : [];
+  }
+  const { actor: by, at, event } = resumed;
+  return resumed.root === null || resumed.place !== home.id || resumed.root === home.root
+    ? []
+    : [{ text: told(resumed.root, 'resumed'), by, at, event }];
+};
+
 /** What changed around the session since it was written last. */
-const outsideOf = ({ common, last, home, now }: BriefFacts, outside: OutsideLook): readonly Told[] => {
+const outsideOf = ({ common, kind, last, home, now }: BriefFacts, outside: OutsideLook): readonly Told[] => {
   if (home.isElsewhere === true) return [{ text: 'not known from here: the session belongs to another machine' }];
   const { branch } = common;
-  const { resumed } = last;
-  const moved =
-    resumed !== undefined && resumed.root !== null && resumed.place === home.id && resumed.root !== home.root
-      ? [
-          {
-            text: `the project was moved: it lay at ${resumed.root} when it was resumed, and lies at ${home.root} now`,
-            by: resumed.actor,
-            at: resumed.at,
-            event: resumed.event,
-          },
-        ]
-      : [];
+  const moved = movedFrom(common, kind, last, home);
   const switched =
     branch !== null && home.branch !== branch
       ? [{ text: `${home.branch ?? 'no branch'} is checked out, and it is about ${branch}`, source: 'git' }]

@@ -155,8 +155,8 @@ const checkSituation = (
   const view = viewOfSession(session);
   if (canonical(viewOfSession(thawed)) !== canonical(view)) fault('a snapshot gives another view');
 
-  const progress = session.folded.progress(session.common);
-  if (canonical(thawed.folded.progress(session.common)) !== canonical(progress))
+  const progress = session.folded.progress(session.common, session.samples);
+  if (canonical(thawed.folded.progress(session.common, session.samples)) !== canonical(progress))
     fault('a snapshot gives another progress');
   checkProgress(progress, view, session, fault);
   checkBrief(session, fault);
@@ -190,7 +190,7 @@ const checkProgress = (
   { common }: OpenedSession,
   fault: (text: string) => void,
 ): void => {
-  const { steps, done, total, cycle, earlier, summary, results } = progress;
+  const { steps, done, total, overall, cycle, earlier, summary, results } = progress;
   const inState = (state: string): number => steps.filter((step) => step.state === state).length;
   const isWhole = [done, total].every((count) => Number.isSafeInteger(count) && count >= 0);
   if (!isWhole || done > total) fault(`the progress is ${done} of ${total}`);
@@ -207,6 +207,7 @@ const checkProgress = (
     if (view.missing.length === 0 && done < total) fault('nothing is missing, but a step is not done');
     if (view.missing.length > 0 && total > 0 && done === total) fault('something is missing, but every step is done');
   }
+  if (overall?.percent === 100 && view.missing.length > 0) fault('all is said to be done, and something is missing');
   if (inState('current') > 1) fault('two steps are the current one');
 
   if (cycle?.completedAt === null && (Object.keys(summary).length > 0 || results.length > 0))

@@ -94,6 +94,8 @@ test('what a kind says itself is taken, and the rest is made of its view', () =>
   const brief = briefOf(after(speaking, { type: 'begin' }));
   assert.deepEqual(brief, {
     goal: null,
+    focus: null,
+    root: null,
     done: { steps: [], total: 0 },
     current: { steps: [], total: 0 },
     inDoubt: { steps: [], total: 0 },

@@ -1,12 +1,14 @@
-import type { Common } from './common.ts';
-import type { Folded } from './kind.ts';
 import type { OpenedSession } from './session.ts';
-import type { Progress, Step, View } from './view.ts';
+import type { Overall, Progress, Step, View } from './view.ts';
 
 /** What only a kind knows of a session, for whoever goes on with it. Texts may be of any length: a brief shortens them. */
 export interface KindBrief {
   /** What the session is to come to, where the kind knows that and nobody said it when it was opened. */
   readonly goal: string | null;
+  /** What is looked at now, where somebody said so. */
+  readonly focus: string | null;
+  /** The root of the checkout that it was begun in, where the kind keeps that. */
+  readonly root: string | null;
   /** What is done; where not all of it is named, the newest of it. The newest comes last. */
   readonly done: BriefSteps;
   /** What somebody is at, or what is to be done now. */
@@ -15,7 +17,7 @@ export interface KindBrief {
   readonly inDoubt: BriefSteps;
   /** What is left behind that, the next one first. */
   readonly remaining: BriefSteps;
-  readonly progress: BriefProgress;
+  readonly progress: Overall;
   /** Files to read first. */
   readonly files: readonly BriefFile[];
   /** Commands to start with, beside that of the next action. */
@@ -54,14 +56,6 @@ export interface BriefFile {
   readonly label?: string;
 }
 
-/** How far the work is, and how that was worked out. */
-export interface BriefProgress {
-  /** From 0 to 100; 100 only where nothing is left. Null where it cannot be told. */
-  readonly percent: number | null;
-  /** As part of a sentence, with the numbers: `3 of 8 steps done`. */
-  readonly formula: string;
-}
-
 /** Most steps of each sort that a kind is asked for. */
 export const briefSteps = 50;
 
@@ -74,12 +68,16 @@ export const kindBriefOf = (
   view: View,
   folder: string,
 ): KindBrief => ({
-  ...fromProgress(folded, common, view, folder),
+  ...fromProgress({ folded, common, samples }, view, folder),
   ...folded.brief(common, samples),
 });
 
-const fromProgress = (folded: Folded, common: Common, view: View, folder: string): KindBrief => {
-  const progress = folded.progress(common);
+const fromProgress = (
+  { folded, common, samples }: Pick<OpenedSession, 'folded' | 'common' | 'samples'>,
+  view: View,
+  folder: string,
+): KindBrief => {
+  const progress = folded.progress(common, samples);
   const { steps, done, total, earlier, cycle, results } = progress;
   const isOpen = common.status === 'active';
   const running = isOpen ? (folded.steps?.running() ?? []) : [];
@@ -107,6 +105,8 @@ const fromProgress = (folded: Folded, common: Common, view: View, folder: string
   }));
   return {
     goal: null,
+    focus: null,
+    root: null,
     done: { steps: [...before, ...finished].slice(-briefSteps), total: before.length + done },
     current: { steps: atWork.slice(0, briefSteps), total: atWork.length },
     inDoubt: {
@@ -117,7 +117,7 @@ const fromProgress = (folded: Folded, common: Common, view: View, folder: string
       steps: left.slice(0, briefSteps),
       total: total === 0 ? left.length : Math.max(left.length, total - done - taken.size),
     },
-    progress: progressOf(progress, cycle?.label),
+    progress: progress.overall ?? overallOf(progress, cycle?.label),
     files: [...results, ...view.evidence].map(({ label, path }) => ({ label, path: `${folder}/${path}` })),
     commands: [],
     usage: [],
@@ -139,7 +139,7 @@ const summaryTexts = (summary: Progress['summary']): readonly string[] =>
     )
     .slice(0, 6);
 
-const progressOf = ({ done, total }: Progress, cycle: string | undefined): BriefProgress => ({
+const overallOf = ({ done, total }: Progress, cycle: string | undefined): Overall => ({
   // What is not done does not look done.
   percent: total === 0 ? null : Math.floor((100 * done) / total),
   formula: `${done} of ${total} steps done${cycle === undefined ? '' : ` in ${cycle}`}`,

@@ -107,7 +107,7 @@ export interface KindDefinition<
   readonly decide: (state: State, command: Command, situation: Situation) => Result<readonly Event[], Refusal>;
   readonly view: (state: State, common: Common) => KindView;
   /** How far the work is; without it no steps are told of. */
-  readonly progress?: (state: State, common: Common) => Progress;
+  readonly progress?: (state: State, common: Common, samples: Samples) => Progress;
   /** The session's own folder, relative to the checkout's root. */
   readonly folder: (name: string) => string;
   /** Its mirrors, in the order in which they are written. `folder` is where the session's own folder is now. */
@@ -266,7 +266,7 @@ export interface Folded {
   readonly freeze: () => string;
   readonly decide: (command: KindCommand, situation: Situation) => Result<readonly DecidedEvent[], Refusal>;
   readonly view: (common: Common) => KindView;
-  readonly progress: (common: Common) => Progress;
+  readonly progress: (common: Common, samples: Samples) => Progress;
   readonly mirrors: (common: Common) => readonly Mirror[];
   readonly steps: FoldedSteps | undefined;
   readonly sources: () => readonly SourceFile[];
@@ -313,7 +313,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
       return events.ok ? ok(events.value.map((event) => eventToDecided(event, versions))) : events;
     },
     view: (common) => definition.view(state, common),
-    progress: (common) => definition.progress?.(state, common) ?? noProgress,
+    progress: (common, samples) => definition.progress?.(state, common, samples) ?? noProgress,
     mirrors: (common) => {
       const folder = folderOf(definition, common);
       return [

@@ -66,7 +66,7 @@ const noon = '2026-03-17T12:00:00.000Z';
 const show = (session: ReadSession, progress: Progress, files: Files = noFiles, now = noon) =>
   progressToJson(
     session,
-    { processes: [], renewal: undefined, atWork: { working: 0, heardAt: null }, abandoned: 0, sampled: {} },
+    { processes: [], renewal: undefined, atWork: { working: 0, heardAt: null }, abandoned: [], sampled: {} },
     progress,
     {
       places,
@@ -97,6 +97,13 @@ test('H10: a start that is not known gives no time, and a clock that went back n
   assert.deepEqual(timesOf(read(), cycle('not a date')), [true, null]);
   assert.deepEqual(timesOf(read(), cycle('2026-03-17T11:43:00.000Z'), 'not a date'), [true, null]);
   assert.deepEqual(timesOf(read(), cycle('2026-03-17T12:00:05.000Z')), [true, 0]);
+});
+
+test('how far all of it is need not be the part of the steps that is done', () => {
+  const fractionOf = (progress: Partial<Progress>) => show(read(), { ...noProgress, ...progress })['fraction'];
+  assert.equal(fractionOf({ done: 1, total: 4 }), 0.25);
+  assert.equal(fractionOf({ done: 1, total: 4, overall: { percent: 80, formula: 'the mean' } }), 0.8);
+  assert.equal(fractionOf({ done: 1, total: 4, overall: { percent: null, formula: 'nothing' } }), null);
 });
 
 test('H08: a session without steps is no part of nothing', () => {

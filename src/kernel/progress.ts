@@ -49,7 +49,7 @@ export const progressToJson = (
     steps,
     done,
     total,
-    fraction: total === 0 ? null : done / total,
+    fraction: fractionOf(progress),
     cycle: cycle === null ? null : { label: cycle.label, started_at: cycle.startedAt, completed_at: cycle.completedAt },
     running: endedAt === null,
     elapsed_ms: between(startedAt, endedAt ?? now),
@@ -67,6 +67,11 @@ export const progressToJson = (
       present: isElsewhere === true ? null : world.files.exists(`${root}/${folder}/${path}`),
     })),
   };
+};
+
+const fractionOf = ({ done, total, overall }: Progress): number | null => {
+  if (overall !== undefined) return overall.percent === null ? null : overall.percent / 100;
+  return total === 0 ? null : done / total;
 };
 
 /** Milliseconds from one time to another, none where the clock went back; null where one of them is no time. */

@@ -5,7 +5,7 @@ import { kind } from '../kinds/review/index.ts';
 import type { NewEvent, StoredEvent } from './event.ts';
 import type { SessionRow } from './ports.ts';
 import type { Evidence, Host, Process } from './process.ts';
-import { activityOf, statusToJson } from './query.ts';
+import { activityOf, nextActionOf, statusToJson } from './query.ts';
 import { absentSession, appendEvents, type Session } from './session.ts';
 import { spansOf } from './spans.ts';
 
@@ -266,7 +266,7 @@ suite('next action', () => {
     const read = { row: of, common: { goal: null, reason: null, pause: null, notes: 0 }, view, unreadable: undefined };
     return statusToJson(
       read,
-      { processes, renewal: undefined, atWork: { working: 0, heardAt: null }, abandoned: 0, sampled: {} },
+      { processes, renewal: undefined, atWork: { working: 0, heardAt: null }, abandoned: [], sampled: {} },
       seeing(evidence, caller),
       'work/a',
     );
@@ -301,6 +301,41 @@ suite('next action', () => {
   test('characters with which several ids begin name none of them', () => {
     const all = [process('ada-1', 29), process('ada-2', 29)];
     assert.deepEqual(nextOf(all, {}, 'ada-'), nextOf(all));
+  });
+
+  test('what was left is claimed where it is handed out again; of what is not, whoever resumes says what came of it', () => {
+    const left = (...steps: readonly (readonly [string, boolean])[]) =>
+      nextActionOf(
+        { row, view },
+        {
+          processes: [],
+          renewal: undefined,
+          atWork: { working: 0, heardAt: null },
+          abandoned: steps.map(([id, comesBack]) => ({ id, comesBack })),
+          sampled: {},
+        },
+        seeing({}),
+      );
+    const claim = 'stint next --claim --session review:a';
+    assert.deepEqual(
+      [left(['a', true]), left(['a', true], ['b', false], ['c', true])],
+      [
+        { kind: 'claim', text: 'Claim: 1 step was left by whoever had it.', command: claim },
+        { kind: 'claim', text: 'Claim: 2 steps were left by whoever had them.', command: claim },
+      ],
+    );
+    const command = 'stint resume --session review:a';
+    assert.deepEqual(
+      [left(['a', false]), left(...['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => [id, false] as const))],
+      [
+        { kind: 'settle', text: 'a was left by whoever had it: resume, then say what it has done.', command },
+        {
+          kind: 'settle',
+          text: 'a, b, c, d, e and 2 more were left by whoever had them: resume, then say what they have done.',
+          command,
+        },
+      ],
+    );
   });
 
   test('of many processes those that run are named before those that have ended', () => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
-import type { AtWork } from './abandoned.ts';
+import type { Abandoned, AtWork } from './abandoned.ts';
 import type { StoredEvent } from './event.ts';
 import { emptyJournal } from './journal.ts';
 import { holderOf, isHeld, isMine, leaseToJson, rowLeaseFacts, type LeaseFacts, type Renewal } from './lease.ts';
@@ -90,8 +90,8 @@ export interface Surroundings {
   readonly atWork: Pick<AtWork, 'working' | 'heardAt'>;
   /** What was measured last, as fields of its status. */
   readonly sampled: JsonObject;
-  /** How many attempts of its steps nobody works on any more; told where nothing else is to be done. */
-  readonly abandoned: number;
+  /** The attempts of its steps that nobody works on any more; told where nothing else is to be done. */
+  readonly abandoned: readonly Pick<Abandoned, 'id' | 'comesBack'>[];
 }
 
 /** What stood beside a session at a revision that is past is not known: nothing that is seen now is taken for it. */
@@ -100,7 +100,7 @@ const notKnown: Surroundings = {
   renewal: undefined,
   atWork: { working: 0, heardAt: null },
   sampled: {},
-  abandoned: 0,
+  abandoned: [],
 };
 
 /** Where a session stood at a revision that is past. Who works on it now says nothing about then. */
@@ -129,7 +129,7 @@ export const surroundingsOf = async (
     renewal: await renewalOfRow(world.store, row),
     atWork,
     sampled: await sampledOf(world, row),
-    abandoned: view.next.kind === 'wait' ? atWork.abandoned.length : 0,
+    abandoned: view.next.kind === 'wait' ? atWork.abandoned : [],
   };
 };
 
@@ -151,15 +151,28 @@ export const nextActionOf = (
 ): NextAction => {
   const running = processes.filter(({ endedAt }) => endedAt === null);
   const lease = rowLeaseFacts(row, renewal, world.caller, world.host);
-  const next: NextAction =
-    abandoned === 0
-      ? view.next
-      : {
-          kind: 'claim',
-          text: `Claim: ${abandoned} ${abandoned === 1 ? 'step was' : 'steps were'} left by whoever had ${abandoned === 1 ? 'it' : 'them'}.`,
-          command: `stint next --claim --session ${row.key}`,
-        };
+  const next = abandoned.length === 0 ? view.next : nextOfLeft(abandoned, row);
   return nextUnder(lease, nextFor(next, row, running, world), world);
+};
+
+/** What helps where steps were left: to claim those that are handed out again, else to say what came of them. */
+const nextOfLeft = (left: Surroundings['abandoned'], { key }: SessionRow): NextAction => {
+  const free = left.filter(({ comesBack }) => comesBack);
+  const leftText = (what: string, { length }: Surroundings['abandoned']): string =>
+    `${what} ${length === 1 ? 'was left by whoever had it' : 'were left by whoever had them'}`;
+  if (free.length > 0)
+    return {
+      kind: 'claim',
+      text: `Claim: ${leftText(`${free.length} ${free.length === 1 ? 'step' : 'steps'}`, free)}.`,
+      command: `stint next --claim --session ${key}`,
+    };
+  const named = left.slice(0, 5).map(({ id }) => id);
+  const more = left.length > named.length ? ` and ${left.length - named.length} more` : '';
+  return {
+    kind: 'settle',
+    text: `${leftText(`${named.join(', ')}${more}`, left)}: resume, then say what ${left.length === 1 ? 'it has' : 'they have'} done.`,
+    command: `stint resume --session ${key}`,
+  };
 };
 
 /**

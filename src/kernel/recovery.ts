@@ -164,7 +164,8 @@ export const recover = (
     const left = results.find(
       ({ step, attempt, token }) => step === one.id && attempt === one.attempt && token === one.claim.token,
     );
-    const lost = gone.get(one.id) ?? (takesOver ? { ...one, because: 'taken over' as const } : undefined);
+    const lost =
+      gone.get(one.id) ?? (takesOver ? { ...one, because: 'taken over' as const, comesBack: false } : undefined);
     if (left === undefined && lost === undefined) continue;
     // A result may have closed the session: what runs beside it is over with it.
     if (taker.session().common?.status === 'closed') break;

@@ -412,7 +412,7 @@ export const listSteps = async (
   const view = viewOfSession(session);
   const surroundings = {
     ...(await surroundingsOf(world, { row, view })),
-    abandoned: steps.length > 0 ? 0 : abandoned.length,
+    abandoned: steps.length > 0 ? [] : abandoned,
   };
   return ok({
     session: session.key,

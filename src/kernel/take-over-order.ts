@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
-import { objectsAt, table, textAt, textsAt } from './answer.ts';
+import { namesText, objectsAt, table, textAt, textsAt } from './answer.ts';
 import { loadedIn, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
 import { holderOf, leaseFacts, refuseOthers } from './lease.ts';
@@ -84,16 +84,18 @@ export const orderTakings = (world: World, { source, takings, ignored, guards }:
 };
 
 /** Of a session that could not be opened. */
-const nothing = { position: null, status: null, archived: false, in_doubt: [], next_action: null };
+const nothing = { position: null, status: null, archived: false, in_doubt: [], in_doubt_total: 0, next_action: null };
 
 const standingToJson = (session: OpenedSession) => {
   const { common, folded } = session;
   const { position, next } = viewOfSession(session);
+  const doubtful = folded.steps?.inDoubt() ?? [];
   return {
     position,
     status: common.outcome ?? (common.pause === null ? 'active' : 'paused'),
     archived: common.archivedAt !== null,
-    in_doubt: (folded.steps?.inDoubt() ?? []).slice(0, 20),
+    in_doubt: doubtful.slice(0, 20),
+    in_doubt_total: doubtful.length,
     next_action: { ...next },
   };
 };
@@ -118,11 +120,11 @@ export const takingsText = (answer: JsonObject): string => {
         const one = sessions[index];
         if (one === undefined) return [];
         const why = textAt(one, 'why');
-        const doubtful = textsAt(one, 'in_doubt');
+        const doubtful = namesText(one, 'in_doubt');
         return [
           row,
           ...(why === '' ? [] : [`  ${why}`]),
-          ...(doubtful.length === 0 ? [] : [`  in doubt: ${doubtful.join(', ')}`]),
+          ...(doubtful === '' ? [] : [`  in doubt: ${doubtful}`]),
           ...about(one, 'problems'),
           ...about(one, 'notes'),
         ];

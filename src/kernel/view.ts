@@ -49,6 +49,8 @@ export interface Progress {
   readonly done: number;
   /** Nothing where the work has no steps yet. */
   readonly total: number;
+  /** How far all of it is, where that is not the part of the steps that is done. */
+  readonly overall?: Overall;
   /** The current round or run; null where a kind has none. */
   readonly cycle: {
     /** For a person: `round 2`. */
@@ -66,6 +68,14 @@ export interface Progress {
   readonly summary: JsonObject;
   /** The files that hold it, relative to the session's own folder. */
   readonly results: readonly { readonly label: string; readonly path: string }[];
+}
+
+/** How far the work is, and how that was worked out. */
+export interface Overall {
+  /** From 0 to 100; 100 only where nothing is left. Null where it cannot be told. */
+  readonly percent: number | null;
+  /** As part of a sentence, with the numbers: `3 of 8 steps done`. */
+  readonly formula: string;
 }
 
 /** One step of the work. */
@@ -179,7 +189,8 @@ const unblocking = (common: Common, blocker: Blocker): NextAction => ({
   command: unblockCommand(common, blocker.id),
 });
 
-const blockerTexts = (blockers: readonly Blocker[]): readonly string[] => [
+/** Open blockers as a view names them among what is missing. */
+export const blockerTexts = (blockers: readonly Blocker[]): readonly string[] => [
   ...blockers.slice(0, shownBlockers).map(blockerText),
   ...(blockers.length > shownBlockers ? [`${blockers.length - shownBlockers} more blockers`] : []),
 ];

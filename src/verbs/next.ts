@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
-import { nextText, objectAt, objectsAt, table, textAt, textsAt } from '../kernel/answer.ts';
+import { moreIn, namesText, nextText, objectAt, objectsAt, table, textAt } from '../kernel/answer.ts';
 import { flag, optionalCount, optionalText, sessionField } from '../kernel/fields.ts';
 import { ttlField, wishOf } from '../kernel/lease-rules.ts';
 import { listSteps, orderHandOut } from '../kernel/step-orders.ts';
@@ -54,7 +54,8 @@ export const next = defineVerb({
   },
   text: (answer) => {
     const steps = objectsAt(answer, 'steps');
-    const doubtful = textsAt(answer, 'in_doubt');
+    const doubtful = namesText(answer, 'in_doubt');
+    const moreLeft = moreIn(answer, 'abandoned');
     return [
       steps.length === 0
         ? `${textAt(answer, 'session')}: no step is ready (${textAt(answer, 'running')} running)`
@@ -62,10 +63,11 @@ export const next = defineVerb({
       ...steps
         .filter((step) => typeof step['args'] === 'string' && step['args'] !== '')
         .map((step) => `${textAt(step, 'id')}: ${truncate(textAt(step, 'args'), 200)}`),
-      ...(doubtful.length === 0 ? [] : [`in doubt: ${doubtful.join(', ')}`]),
+      ...(doubtful === '' ? [] : [`in doubt: ${doubtful}`]),
       ...objectsAt(answer, 'abandoned').map(
         (one) => `left: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')} (${textAt(one, 'because')})`,
       ),
+      ...(moreLeft === 0 ? [] : [`left: ${moreLeft} more`]),
       ...objectsAt(answer, 'adopted').map(
         (one) =>
           `taken: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')} has ${textAt(one, 'outcome')} (${textAt(one, 'path')})`,

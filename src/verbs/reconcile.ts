@@ -60,7 +60,7 @@ unproved lists the closed sessions whose last files are there without a completi
         // What blocked it is no part of the work.
         if (session === undefined || session.folded.view(session.common).missing.length === 0) continue;
         const last = session.folded
-          .progress(session.common)
+          .progress(session.common, new Map())
           .steps.flatMap(({ evidence }) => evidence)
           .at(-1);
         if (last === undefined) continue;

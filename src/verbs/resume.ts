@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { objectAt, objectsAt, standingText, textAt, textsAt } from '../kernel/answer.ts';
+import { namesText, objectAt, objectsAt, standingText, textAt } from '../kernel/answer.ts';
 import { briefFields, wishOfBrief } from '../kernel/brief-fields.ts';
 import { briefIn, printBrief } from '../kernel/brief-forms.ts';
 import { optionalText, optionalTexts, sessionField } from '../kernel/fields.ts';
@@ -57,7 +57,7 @@ A template that has changed since is told, and changes nothing.`,
     },
   },
   text: (answer) => {
-    const doubtful = textsAt(answer, 'in_doubt');
+    const doubtful = namesText(answer, 'in_doubt');
     return [
       `${answer['was_paused'] === true ? 'goes on' : 'resumed'}  ${standingText(answer)}`,
       ...objectsAt(answer, 'adopted').map(
@@ -71,7 +71,7 @@ A template that has changed since is told, and changes nothing.`,
         (one) =>
           `running: ${textAt(one, 'id')}, attempt ${textAt(one, 'attempt')} of ${textAt(one, 'held_by')} on ${textAt(one, 'host')} until ${textAt(one, 'expires_at')}`,
       ),
-      ...(doubtful.length === 0 ? [] : [`in doubt: ${doubtful.join(', ')} (say --rerun STEP, or --done STEP)`]),
+      ...(doubtful === '' ? [] : [`in doubt: ${doubtful} (say --rerun STEP, or --done STEP)`]),
       ...('brief' in answer ? ['', printBrief(briefIn(objectAt(answer, 'brief')))] : []),
     ].join('\n');
   },

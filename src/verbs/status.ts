@@ -35,6 +35,7 @@ export const status = defineVerb({
       fieldLines([
         [textAt(answer, 'session'), `${state}${reason === '' ? '' : ` (${reason})`}`],
         ['goal', truncate(textAt(answer, 'goal'), 300)],
+        ['focus', truncate(textAt(answer, 'focus'), 300)],
         ['paused', pausedText(answer)],
         ['archived', sinceText(textAt(answer, 'archived_at'))],
         ['position', textAt(answer, 'position')],

@@ -3,7 +3,7 @@ import { briefSteps, type BriefStep, type KindBrief } from '../../kernel/kind-br
 import type { Samples } from '../../kernel/kind.ts';
 import { doubtsOf, runningOf } from '../../kernel/steps.ts';
 import { levelOf } from './modes.ts';
-import { overallOf, sampledOf } from './samples.ts';
+import { sampledOf } from './samples.ts';
 import { agentOf, agentsOf, standingOf, triesLeft, type Agent, type OrchestrationState } from './state.ts';
 
 /** Most files that are named. */
@@ -28,15 +28,13 @@ export const briefOfOrchestration = (
     ...those('pending', 'failed').map((agent) => leftStep(state, agent)),
     ...state.todos.map(({ id, text }) => ({ id: `todo ${id}`, text })),
   ];
-  const { percent, formula } = overallOf(state, samples);
-  const isLeft = left.length + state.pool.running.length + state.pool.doubtful.length > 0;
   return {
+    focus: state.focus,
+    root: state.project?.path ?? null,
     done: { steps: done.slice(-briefSteps), total: done.length },
     current: { steps: current.slice(0, briefSteps), total: current.length },
     inDoubt: doubtsOf(state.pool, (id) => agentOf(state, id)?.task),
     remaining: { steps: left.slice(0, briefSteps), total: left.length },
-    // What is not done does not look done.
-    progress: { percent: percent === 100 && isLeft ? 99 : percent, formula },
     files: filesOf(agents),
     usage: usageLines(state, samples),
   };

@@ -10,6 +10,7 @@ import {
   type UnknownKeys,
 } from '../../formats/orchestrator/document.ts';
 import { printOrchestrator } from '../../formats/orchestrator/print.ts';
+import { overallOf } from './samples.ts';
 import { agentsOf, isOver, standingOf, type Agent, type OrchestrationState } from './state.ts';
 
 /** The files of an orchestration: those of the orchestrator, at every moment. */
@@ -70,6 +71,7 @@ const printDocument = (state: OrchestrationState, common: Common): string => {
       ...totalsOf(common, agents),
       ...(state.focus === null ? {} : { focus: state.focus }),
       ...state.origin?.unknown.file,
+      ...progressBeside(state),
     },
     agents: Object.fromEntries(shown.map((agent) => [agent.id, besideOf(state, agent)])),
     errors: Object.fromEntries(
@@ -136,6 +138,14 @@ const unknownOf = (state: OrchestrationState, { journal }: Common): UnknownKeys 
       (journal?.recent.decision ?? []).map(({ text }, at) => [at, besideText(state, text)]),
     ),
   };
+};
+
+/** A file that said how far all of it is goes on saying so, as a share of 1 or in per cent as before. */
+const progressBeside = (state: OrchestrationState): JsonObject => {
+  const { progress: said } = state.origin?.unknown.file ?? {};
+  const { percent } = overallOf(state, new Map());
+  if (typeof said !== 'number' || percent === null) return {};
+  return { progress: said > 1 ? percent : percent / 100 };
 };
 
 /** What the file held beside the text of a decision or an error. */

@@ -4,6 +4,7 @@ import { fieldLines, objectsAt, standingText, table, textAt } from '../../kernel
 import { openIn } from '../../kernel/current.ts';
 import { loadedIn, sessionIn, standingOf } from '../../kernel/dispatch.ts';
 import { optionalCount, optionalText, requiredName } from '../../kernel/fields.ts';
+import type { Samples } from '../../kernel/kind.ts';
 import type { SessionRow } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { OpenedSession } from '../../kernel/session.ts';
@@ -42,7 +43,8 @@ export const history = defineVerb({
       const sessions: JsonObject[] = [];
       for (const [at, row] of rows.slice(0, limit).entries()) {
         const opened = await world.store.load(row.key);
-        if (opened !== undefined) sessions.push({ number: at + 1, ...lineOf(opened) });
+        if (opened !== undefined)
+          sessions.push({ number: at + 1, ...lineOf(opened, await world.store.samples(row.key)) });
       }
       return ok({ sessions, total: rows.length, ...(await filesBeside(world)) });
     },
@@ -156,7 +158,7 @@ const show = async (world: World, entry: string) => {
   const state = stateOf(opened);
   const samples = await world.store.samples(opened.key);
   return ok({
-    ...lineOf(opened),
+    ...lineOf(opened, samples),
     reason: opened.common.reason,
     mode: state.mode,
     agents: agentsOf(state).map((agent) => agentToJson(state, agent, samples)),
@@ -171,7 +173,7 @@ const show = async (world: World, entry: string) => {
 };
 
 /** An orchestration as a line of the history. */
-const lineOf = (opened: OpenedSession): JsonObject => {
+const lineOf = (opened: OpenedSession, samples: Samples): JsonObject => {
   const { key, common } = opened;
   const state = stateOf(opened);
   return {
@@ -183,7 +185,7 @@ const lineOf = (opened: OpenedSession): JsonObject => {
     status: statusOf(state, common),
     outcome: common.outcome,
     archived_at: common.archivedAt,
-    progress: overallOf(state, new Map()).percent,
+    progress: overallOf(state, samples).percent,
   };
 };
 

@@ -798,6 +798,20 @@ test('overall progress is the mean over the agents that are not cancelled, a com
   assert.equal(overall().percent, 80);
 });
 
+test('what is not done never looks done, and the formula says why', () => {
+  const it = orchestrationIn('optimize');
+  it.start('a');
+  it.complete('a');
+  const mean = 'the mean over 1 agent that is not cancelled, a complete one counts 100';
+  const overall = () => {
+    const { folded, common, samples } = it.session();
+    return folded.progress(common, samples).overall;
+  };
+  assert.deepEqual(overall(), { percent: 100, formula: mean });
+  it.ask({ type: 'add-todo', text: 'tests' });
+  assert.deepEqual(overall(), { percent: 99, formula: `${mean}; at most 99 while anything is left` });
+});
+
 test('without agents progress is the part of the todos that is done', () => {
   const it = orchestrationIn();
   for (const text of ['a', 'b', 'c']) it.ask({ type: 'add-todo', text });

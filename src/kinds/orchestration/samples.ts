@@ -1,4 +1,5 @@
 import type { Samples } from '../../kernel/kind.ts';
+import type { Overall } from '../../kernel/view.ts';
 import type { Usage } from './modes.ts';
 import { agentsOf, isOver, type OrchestrationState } from './state.ts';
 import { recordOf } from '../../kernel/steps.ts';
@@ -26,15 +27,19 @@ export const sampledOf = (
   return { percents, usage: isMeasured ? { tokens, percentage } : usage };
 };
 
-/** How an orchestration is said to be so far. */
-export interface Overall {
-  /** In per cent; null where nothing is to be done yet. */
-  readonly percent: number | null;
-  readonly formula: string;
-}
-
-/** How far all of it is: the mean over the agents that are not cancelled, else the part of the work that is done. */
+/**
+ * How far all of it is: the mean over the agents that are not cancelled, else the part of the work that is done. What is not
+ * done does not look done. Everything that tells a number tells this one.
+ */
 export const overallOf = (state: OrchestrationState, samples: Samples): Overall => {
+  const { percent, formula } = meanOf(state, samples);
+  const isLeft = state.todos.length > 0 || agentsOf(state).some((agent) => !isOver(agent));
+  return percent === 100 && isLeft
+    ? { percent: 99, formula: `${formula}; at most 99 while anything is left` }
+    : { percent, formula };
+};
+
+const meanOf = (state: OrchestrationState, samples: Samples): Overall => {
   const { percents } = sampledOf(state, samples);
   const counted = agentsOf(state).filter(({ ended }) => ended !== 'cancelled');
   if (counted.length > 0) {

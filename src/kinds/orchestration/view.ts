@@ -279,7 +279,7 @@ const currentOf = (state: OrchestrationState, agents: readonly Agent[]): string 
 };
 
 /** How far an orchestration is: its agents in their order, then what is to be done. */
-export const progressOfOrchestration = (state: OrchestrationState, common: Common): Progress => {
+export const progressOfOrchestration = (state: OrchestrationState, common: Common, samples: Samples): Progress => {
   const agents = agentsOf(state);
   const current = currentOf(state, agents);
   const stateOf = (agent: Agent): Step['state'] =>
@@ -303,6 +303,7 @@ export const progressOfOrchestration = (state: OrchestrationState, common: Commo
     steps: steps.slice(from, from + progressLimits.steps),
     done: state.counts.complete + state.counts.cancelled + state.completed.length,
     total: agents.length + state.todos.length + state.completed.length,
+    overall: overallOf(state, samples),
     cycle: state.hasBegun
       ? {
           label: `wave ${state.wave.number}`,

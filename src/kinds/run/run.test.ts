@@ -182,8 +182,8 @@ test('siblings finish before a failure is settled, and the policies apply in the
 });
 
 const progressIn = (run: Run): ReturnType<OpenedSession['folded']['progress']> => {
-  const { common, folded } = run.session();
-  return folded.progress(common);
+  const { common, folded, samples } = run.session();
+  return folded.progress(common, samples);
 };
 const drawn = (run: Run): string =>
   progressIn(run)

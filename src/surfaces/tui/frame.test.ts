@@ -44,6 +44,7 @@ const session: JsonObject = {
   ],
   done: 1,
   total: 3,
+  fraction: 1 / 3,
   cycle: { label: 'try 2', started_at: '2026-03-17T12:00:00.000Z', completed_at: null },
   running: true,
   elapsed_ms: 3_725_000,
@@ -120,7 +121,16 @@ next: stint advance three \\
 });
 
 test('several sessions take two lines each, and those that are too many are counted', () => {
-  const other = { ...session, session: 'task:b', steps: [], done: 0, total: 0, earlier: [], elapsed_ms: null };
+  const other = {
+    ...session,
+    session: 'task:b',
+    steps: [],
+    done: 0,
+    total: 0,
+    fraction: null,
+    earlier: [],
+    elapsed_ms: null,
+  };
   assert.equal(
     renderFrame({ ...answer(session, other), total: 30 }, plain),
     `stint progress  30 sessions are open in this checkout
@@ -267,6 +277,7 @@ const anySession = fc.record(
     ),
     done: numbers,
     total: numbers,
+    fraction: numbers,
     running: fc.boolean(),
     activity: fc.oneof(texts, fc.constantFrom('running', 'quiet', 'interrupted', 'none')),
     activity_since: fc.option(texts),

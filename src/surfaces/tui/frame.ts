@@ -179,9 +179,10 @@ const sinceOf = (session: JsonObject): readonly string[] => {
 const barText = (session: JsonObject, columns: number): string => {
   const done = numberAt(session, 'done') ?? 0;
   const total = numberAt(session, 'total') ?? 0;
-  const fraction = total > 0 ? Math.min(1, Math.max(0, done / total)) : undefined;
-  // Rounded down: all of it is only what is done.
-  const percent = fraction === undefined ? '-' : `${Math.floor(fraction * 100)}%`;
+  const share = numberAt(session, 'fraction');
+  const fraction = share === null ? undefined : Math.min(1, Math.max(0, share));
+  // Rounded down: all of it is only what is done. Whole per cents are no whole numbers as parts of 1.
+  const percent = fraction === undefined ? '-' : `${Math.floor(fraction * 100 + 1e-9)}%`;
   const figures = `${percent.padStart(4)}  ${done}/${total}`;
   const room = columns - figures.length - 3;
   // The bar makes room for the label, down to a third of itself.

@@ -56,7 +56,7 @@ const readOne = async (world: World, row: SessionRow): Promise<JsonObject | unde
   return progressToJson(
     sessionToRead(session),
     surroundings,
-    session.folded.progress(session.common),
+    session.folded.progress(session.common, kind.isSampled ? await world.store.samples(key) : new Map()),
     world,
     await folderIn(world.kinds, row),
   );
