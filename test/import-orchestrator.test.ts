@@ -673,6 +673,11 @@ test(
     assert.deepEqual(listOf(one.problems).slice(0, 2), listOf(left['x1-torn-write'].more).slice(0, 2));
     const imported = eventsOf(world, one.session).find(({ type }) => type === 'Imported');
     assert.deepEqual(imported.data.problems, one.problems);
+    const { facts } = world.answer('brief', '--budget', 'full');
+    assert.deepEqual(
+      listOf(facts).flatMap((fact) => (fact.section === 'lost' ? [fact.text] : [])),
+      listOf(left['x1-torn-write'].more).slice(0, 2),
+    );
     move(world, 'resume', '--rerun', 'code-1', '--session', one.session);
     assert.deepEqual(keptIn(world), [fixture('x1-torn-write.json').toString()]);
     for (const name of ['x7-future-version', 'x9-empty']) {
@@ -682,6 +687,28 @@ test(
     world.refusal(2, 'import', 'orchestrator', '--salvage', '--last-good');
   },
 );
+
+test('a whole session is not taken anew from a torn file, and a salvaged one is from a whole file', (context) => {
+  const world = worldWith(context);
+  take(world);
+  const before = world.answer('report');
+  const torn = text(document({ updated: at(50) })).slice(0, -200);
+  world.write(current, torn);
+  const [one] = listOf(importIn(world, '--salvage').sessions);
+  assert.deepEqual([one.result, one.problems.length > 0], ['left', true]);
+  assert.match(one.why, /^Something of this file is lost/);
+  assert.deepEqual(world.answer('report'), before);
+
+  const salvaged = worldWith(context);
+  salvaged.write(current, torn);
+  take(salvaged, '--salvage');
+  put(salvaged, `${current}.bak`, document());
+  assert.deepEqual(
+    listOf(importIn(salvaged, '--last-good').sessions).map(({ result }) => result),
+    ['updated'],
+  );
+  assert.deepEqual(salvaged.answer('report').agents, before.agents);
+});
 
 const diff3 = (name: string): Printed => document({ goal: name, session_id: '2026-03-01-three3' });
 

@@ -39,6 +39,7 @@ export const briefOfOrchestration = (
     progress: { percent: percent === 100 && isLeft ? 99 : percent, formula },
     files: filesOf(agents),
     usage: usageLines(state, samples),
+    lost: common.imported?.lost ?? [],
   };
 };
 

@@ -60,8 +60,8 @@ export interface ReadFile extends SessionFile {
 }
 
 /**
- * What becomes of files that were read. Of several files of one session the one counts that was written last, and where that
- * is not known the one of the history: the original copies a session there before it removes the current one.
+ * What becomes of files that were read. Of several files of one session a whole one counts, of those the one that was written
+ * last, and where that is not known the one of the history: the original copies a session there before it removes the current one.
  */
 export const decideSessions = (
   files: readonly ReadFile[],
@@ -115,6 +115,7 @@ interface Candidate {
 }
 
 const byLikelihood = (some: Candidate, other: Candidate): number =>
+  Number(some.session.lost.length > 0) - Number(other.session.lost.length > 0) ||
   byMoment(other.session.document.updated, some.session.document.updated) ||
   Number(other.session.isInHistory) - Number(some.session.isInHistory);
 
