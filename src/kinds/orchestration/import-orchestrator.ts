@@ -62,7 +62,7 @@ The original is never changed: its files stay what they are until something happ
           },
         };
       });
-      return ok(orderTakings(world, { source, takings, ignored, guards: [guard] }));
+      return orderTakings(world, { source, takings, ignored, guards: [guard] });
     },
   },
   text: takingsText,

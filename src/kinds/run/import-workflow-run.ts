@@ -4,7 +4,6 @@ import { optionalText } from '../../kernel/fields.ts';
 import { orderTakings, takingsText } from '../../kernel/take-over-order.ts';
 import { cleanJson, defineVerb } from '../../kernel/verb.ts';
 import type { Json } from '../../lib/canonical-json.ts';
-import { ok } from '../../lib/result.ts';
 import type { RunToTake } from './found-runs.ts';
 
 export const importWorkflowRun = defineVerb({
@@ -31,17 +30,15 @@ The original is never changed: its files stay what they are until something happ
       const { worktree } = world.places.here;
       const { source, runs, ignored } = found.value;
       const clean = await cleaned(runs, world.caller.redact);
-      return ok(
-        orderTakings(world, {
-          source,
-          takings: clean.map((run) => ({
-            ...run,
-            key: keyOf('run', run.found.document.session_id),
-            decide: (session) => decideTakeOver(session, leftRun(run, worktree)),
-          })),
-          ignored,
-        }),
-      );
+      return orderTakings(world, {
+        source,
+        takings: clean.map((run) => ({
+          ...run,
+          key: keyOf('run', run.found.document.session_id),
+          decide: (session) => decideTakeOver(session, leftRun(run, worktree)),
+        })),
+        ignored,
+      });
     },
   },
   text: takingsText,
