@@ -130,7 +130,12 @@ const leftAlone = (
     case 'neighbour':
       return { path, is: found.is, why: found.why };
     case 'newer':
-      return { path, code: 'newer-version', problem: found.problem, hint: 'It is left as it is. A newer stint may read it.' };
+      return {
+        path,
+        code: 'newer-version',
+        problem: found.problem,
+        hint: 'It is left as it is. A newer stint may read it.',
+      };
     case 'undecided':
       return {
         path,
@@ -153,7 +158,14 @@ const leftAlone = (
     case 'damaged': {
       const { problem, line, column, hint } = found;
       const place = line === undefined || column === undefined ? {} : { line, column };
-      return { path, code: 'damaged', problem, ...place, ...(hint === undefined ? {} : { hint }), ...copiesIn(name, around, null) };
+      return {
+        path,
+        code: 'damaged',
+        problem,
+        ...place,
+        ...(hint === undefined ? {} : { hint }),
+        ...copiesIn(name, around, null),
+      };
     }
     case 'session': {
       const { dialect, lost, faults, document } = found.session;
