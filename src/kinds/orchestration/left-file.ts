@@ -25,7 +25,7 @@ export const look = async (world: World, digest: string | undefined): Promise<Le
       const isBehind = taken === undefined ? undefined : whyBehind(session, taken.common);
       if (taken !== undefined && isBehind !== undefined)
         return {
-          code: 'invariant-unmet',
+          code: session.lost.length > 0 ? 'damaged' : 'invariant-unmet',
           problem: `holds another version of ${taken.key}, ${isBehind}.`,
           ways: [...(taken.common.status === 'closed' ? [goOn(taken.common.name)] : []), earlier],
         };
