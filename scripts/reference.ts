@@ -439,6 +439,8 @@ const showOthers = (kind: Kind): void => {
   const from = { source: 'ocr', taken: 1, branch: 'main', worktree: 'main' };
   append(bound, decideImport(bound, [], { ...from, problems: [], files: [] }));
   append(bound, decideImport(bound, [], { ...from, problems: ['a problem'], files: ['final.md'] }));
+  const torn = { source: 'orchestrator s', taken: 1, interrupted_at: begun.common.startedAt, lost: ['the end'] };
+  append(bound, ok([kernelEvent('Imported', torn)]));
 };
 
 /** An entry with all that may be known of one, and a blocker that comes and goes. */

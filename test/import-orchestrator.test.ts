@@ -86,6 +86,13 @@ const worldWith = (context: TestContext, content: Printed = document()): TestWor
 const importIn = (world: TestWorld, ...args: readonly string[]): Printed =>
   world.answer('import', 'orchestrator', ...args);
 
+/** Imports where nothing can be taken: that has the exit code of what is wrong, and the report all the same. */
+const leaveIn = (world: TestWorld, exit: number, ...args: readonly string[]): Printed => {
+  const { status, json } = world.run('import', 'orchestrator', ...args, '--json');
+  assert.deepEqual([status, json.error.exit, json.sessions], [exit, exit, []]);
+  return json;
+};
+
 /** Imports, and answers what became of the only session. */
 const take = (world: TestWorld, ...args: readonly string[]): Printed => {
   const { sessions } = importIn(world, ...args);
@@ -203,6 +210,7 @@ const left: Readonly<Record<string, Printed>> = {
     why: `It does not say of which one, and was not taken: stint import orchestrator ${current} takes it.`,
   },
   'x1-torn-write': {
+    code: 'damaged',
     problem: 'Something of it is lost: 2 places.',
     line: 40,
     column: 20,
@@ -214,6 +222,7 @@ const left: Readonly<Record<string, Printed>> = {
     hint: `What is left of it is taken with stint import orchestrator ${current} --salvage.`,
   },
   'x4-merge-conflict': {
+    code: 'invariant-unmet',
     problem: 'It has a git conflict at line 13.',
     line: 13,
     column: 1,
@@ -233,10 +242,12 @@ const left: Readonly<Record<string, Printed>> = {
     hint: `Say which one counts: ours or theirs. stint import orchestrator ${current} --choose ours`,
   },
   'x7-future-version': {
+    code: 'newer-version',
     problem: 'It was written by a newer version: its schema is "2.0", and 1 is what is understood here.',
     hint: 'It is left as it is. A newer stint may read it.',
   },
   'x9-empty': {
+    code: 'damaged',
     problem: 'It is empty.',
     line: 1,
     column: 1,
@@ -284,6 +295,9 @@ for (const [name, [session, position, status, next, ...problems]] of Object.entr
   );
 }
 
+/** What each of them comes to where nothing else can be taken. */
+const exits: Readonly<Record<string, number>> = { damaged: 14, 'invariant-unmet': 6, 'newer-version': 13 };
+
 for (const name of Object.keys(left)) {
   test(
     `${name} is left alone where the current session is, and it is told why and what helps`,
@@ -291,11 +305,16 @@ for (const name of Object.keys(left)) {
     (context) => {
       const world = worldOf(context, `${name}.json`, current);
       const before = filesIn(world);
-      const answer = importIn(world);
+      const exit = exits[left[name].code] ?? 0;
+      const answer = exit === 0 ? importIn(world) : leaveIn(world, exit);
       assert.deepEqual([answer.sessions, answer.ignored], [[], [{ path: current, ...left[name] }]]);
       assert.deepEqual(filesIn(world), before);
-      const told = say(world, 'import', 'orchestrator');
-      assert.match(told, /^nothing to import in ROOT\/project\nignored: \.claude\/orchestrator-session\.json/);
+      const { stdout, stderr } = world.run('import', 'orchestrator');
+      assert.match(stderr, exit === 0 ? /^$/ : /^stint: Nothing was taken over\. \.claude\/orchestrator-session\.json/);
+      assert.match(
+        stdout.replaceAll(world.root, 'ROOT'),
+        /^nothing to import in ROOT\/project\nignored: \.claude\/orchestrator-session\.json/,
+      );
     },
   );
 }
@@ -525,7 +544,7 @@ test('from a folder below, what helps is a command that works from there', withD
   const world = worldOf(context, 'x1-torn-write.json', current);
   mkdirSync(world.path('a b'));
   const below = world.with({ cwd: world.path('a b') });
-  const [, typed = ''] = /with stint (import .* --salvage)\.$/.exec(importIn(below).ignored[0].hint) ?? [];
+  const [, typed = ''] = /with stint (import .* --salvage)\.$/.exec(leaveIn(below, 14).ignored[0].hint) ?? [];
   assert.equal(take(below, ...typed.split(' ').slice(2)).result, 'imported');
 });
 
@@ -589,6 +608,38 @@ test('the original that goes on after the session has gone on here is set aside 
   const { stderr } = world.run('todo', 'add', 'Wash up');
   assert.match(stderr, /orchestrator-session\.json had been changed by somebody else; that version is kept as /);
   assert.deepEqual(sorted(keptIn(world)), sorted([text(document()), text(document({ updated: at(50) }))]));
+});
+
+test('what the original has written since the import is told before anything happens here, with what takes it, and then kept', (context) => {
+  const world = worldWith(context);
+  take(world);
+  assert.equal(world.answer('status').not_taken, undefined, 'what was taken is no news');
+  const newer = text(document({ goal: 'Serve coffee', updated: at(50) }));
+  world.write(current, newer);
+  const told = `${current} holds a session that is not taken over: Serve coffee, in progress, updated ${at(50)}.`;
+  assert.deepEqual(world.answer('status').not_taken, [`${told} First: stint import orchestrator`]);
+  assert.match(say(world, 'status'), /\nnot taken +\.claude\/.* updated \S+\. First: stint import orchestrator\n/);
+  assert.ok(say(world, 'brief', '--budget', 'full').includes(`${told} First: stint import orchestrator`));
+  const taking = createWorld(context, { from: world });
+  assert.equal(take(taking).result, 'updated');
+  assert.equal(taking.answer('status').not_taken, undefined);
+  const { json } = world.run('resume', '--json');
+  assert.deepEqual(json.notes, [`${told} It is kept aside.`]);
+  assert.ok(keptIn(world).includes(newer));
+  assert.equal(world.answer('status').not_taken, undefined);
+  // An older one is nothing to take.
+  taking.write(current, text(document({ goal: 'Serve coffee', updated: at(20) })));
+  assert.match(
+    taking.answer('status').not_taken[0],
+    /, which is older than what was taken over\. First: stint history$/,
+  );
+});
+
+test('a version of the same format is written back as it was', (context) => {
+  const world = worldWith(context, document({ schema_version: '1.3' }));
+  take(world);
+  move(world, 'resume', '--rerun', 'pour-1');
+  assert.equal(written(world).schema_version, '1.3');
 });
 
 test('a checkout has one open session: a second one is left alone, until the first is over', (context) => {
@@ -656,10 +707,10 @@ test('of a conflict the side is taken that somebody chooses, and of two document
   assert.equal(one.status, 'active', 'it says complete, and is not');
   assert.ok(listOf(one.problems).some((problem) => String(problem).startsWith('$.status is complete, although ')));
   const neither = worldOf(context, 'x4-merge-conflict.json', current);
-  assert.deepEqual(importIn(neither, '--choose', 'middle').sessions, []);
+  leaveIn(neither, 2, '--choose', 'middle');
   const both = createWorld(context);
   both.write(current, text(document()) + text(document({ goal: 'Serve coffee' })));
-  assert.match(importIn(both).ignored[0].hint, /--choose first$/);
+  assert.match(leaveIn(both, 6).ignored[0].hint, /--choose first$/);
   take(both, '--choose', 'second');
   assert.equal(both.answer('status').goal, 'Serve coffee');
 });
@@ -674,15 +725,40 @@ test(
     assert.deepEqual(listOf(one.problems).slice(0, 2), listOf(left['x1-torn-write'].more).slice(0, 2));
     const imported = eventsOf(world, one.session).find(({ type }) => type === 'Imported');
     assert.deepEqual(imported.data.problems, one.problems);
+    const { sections } = world.answer('brief', '--budget', 'full');
+    assert.deepEqual(
+      listOf(listOf(sections).find((section) => section.name === 'lost')?.facts).map((fact) => fact.text),
+      listOf(left['x1-torn-write'].more).slice(0, 2),
+    );
     move(world, 'resume', '--rerun', 'code-1', '--session', one.session);
     assert.deepEqual(keptIn(world), [fixture('x1-torn-write.json').toString()]);
-    for (const name of ['x7-future-version', 'x9-empty']) {
-      const nothing = worldOf(context, `${name}.json`, current);
-      assert.deepEqual(importIn(nothing, '--salvage').sessions, [], name);
-    }
+    leaveIn(worldOf(context, 'x7-future-version.json', current), 13, '--salvage');
+    leaveIn(worldOf(context, 'x9-empty.json', current), 14, '--salvage');
     world.refusal(2, 'import', 'orchestrator', '--salvage', '--last-good');
   },
 );
+
+test('a whole session is not taken anew from a torn file, and a salvaged one is from a whole file', (context) => {
+  const world = worldWith(context);
+  take(world);
+  const before = world.answer('report');
+  const torn = text(document({ updated: at(50) })).slice(0, -200);
+  world.write(current, torn);
+  const [one] = listOf(importIn(world, '--salvage').sessions);
+  assert.deepEqual([one.result, one.problems.length > 0], ['left', true]);
+  assert.match(one.why, /^Something of this file is lost/);
+  assert.deepEqual(world.answer('report'), before);
+
+  const salvaged = worldWith(context);
+  salvaged.write(current, torn);
+  take(salvaged, '--salvage');
+  put(salvaged, `${current}.bak`, document());
+  assert.deepEqual(
+    listOf(importIn(salvaged, '--last-good').sessions).map(({ result }) => result),
+    ['updated'],
+  );
+  assert.deepEqual(salvaged.answer('report').agents, before.agents);
+});
 
 const diff3 = (name: string): Printed => document({ goal: name, session_id: '2026-03-01-three3' });
 
@@ -821,8 +897,8 @@ test(
     world.write(`${current}.bak`, fixture('x1-torn-write.json'));
     put(world, `${current}.old`, document());
     world.write(`${current}~`, fixture('x9-empty.json'));
-    const { sessions, ignored } = importIn(world, '--last-good');
-    assert.deepEqual([sessions, ignored[0].path], [[], current]);
+    const { ignored } = leaveIn(world, 14, '--last-good');
+    assert.equal(ignored[0].path, current);
     assert.equal(listOf(ignored[0].copies).length, 3);
     // Of an empty one nobody knows whose it was: a backup may be it, a file of the history is that of another.
     const empty = worldOf(context, 'x9-empty.json', current);
@@ -909,10 +985,9 @@ test('links out of the folder are not followed, and neither is one in the place 
   mkdirSync(world.path('.claude'));
   symlinkSync(outside, world.path('.claude/orchestrator-history'));
   symlinkSync(join(outside, 'x.json'), world.path(current));
-  const { sessions, ignored } = importIn(world);
   assert.deepEqual(
-    [sessions, listOf(ignored).map(({ problem }) => problem)],
-    [[], Array.from({ length: 2 }, () => 'It is not read: it leads out of the project, or nowhere.')],
+    listOf(leaveIn(world, 14).ignored).map(({ problem }) => problem),
+    Array.from({ length: 2 }, () => 'It is not read: it leads out of the project, or nowhere.'),
   );
   const before = treeOf(outside);
   // Whoever begins here is told what lies there, and writes nothing through it.

@@ -327,7 +327,11 @@ for (const folder of folders) {
       const before = filesIn(world);
       const around = (): readonly string[] => readdirSync(world.root).toSorted();
       const beside = around();
-      const all = world.answer('import', 'workflow-run');
+      const outcome = world.run('import', 'workflow-run', '--json');
+      const all = outcome.json;
+      // What is of another program is no harm; what is of a run and cannot be taken is.
+      const worst = listOf(all.ignored).find(({ code }) => code !== undefined)?.code;
+      assert.deepEqual([outcome.status === 0, all.error?.code], [worst === undefined, worst]);
       const diagnosed = [...listOf(all.sessions), ...listOf(all.ignored)].map(({ path }) => String(path));
       assert.deepEqual(sorted(diagnosed), sorted(names.map((name) => `.workflow/sessions/${name}/session-state.json`)));
       for (const { is, why, problem } of listOf(all.ignored))
@@ -342,9 +346,14 @@ for (const folder of folders) {
       assert.ok(stint.ok);
       for (const name of names) {
         const answer = await stint.value.run('import workflow-run', { path: join(source, name) });
-        assert.ok(answer.ok, name);
-        const { sessions, ignored }: Printed = answer.value;
+        const report: Printed = answer.ok ? answer.value : answer.error.report;
+        const { sessions, ignored }: Printed = report;
         assert.deepEqual([listOf(sessions).length, listOf(ignored).length], isRun(name) ? [1, 0] : [0, 1], name);
+        assert.equal(
+          answer.ok,
+          listOf(ignored).every(({ code }) => code === undefined),
+          name,
+        );
       }
       await stint.value.close();
       assert.deepEqual(treeOf(source), original);
@@ -766,10 +775,10 @@ test('a copy is not taken by itself for a file that cannot be read any more', (c
   const copy = `.workflow/sessions/${id}-backup/session-state.json`;
   put(world, copy, document());
   world.write(stateFile, JSON.stringify(document()).slice(0, -9));
-  const { sessions, ignored } = world.answer('import', 'workflow-run');
-  assert.deepEqual(sessions, []);
+  const { status, json } = world.run('import', 'workflow-run', '--json');
+  assert.deepEqual([status, json.error.code, json.sessions], [14, 'damaged', []]);
   assert.deepEqual(
-    listOf(ignored).find(({ path }) => path === copy)?.why,
+    listOf(json.ignored).find(({ path }) => path === copy)?.why,
     `It may be older than ${stateFile}, which cannot be read, and was not taken. Name the one to take: stint import workflow-run PATH.`,
   );
   assert.equal(take(world, copy).result, 'imported');

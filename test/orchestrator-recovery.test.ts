@@ -256,7 +256,7 @@ test('where the last good copy was taken over already and is over, going on with
   const world = strangeIn(context);
   world.write(`${history}/2026-03-01-tea123.json`, left());
   world.answer('import', 'orchestrator', '--last-good');
-  const [, way] = world.refusal(14, 'status').ways;
+  const [way] = world.refusal(14, 'status').ways;
   assert.equal(way.command, 'stint history resume 2026-03-01-tea123');
   assert.equal(world.run('history', 'resume', '2026-03-01-tea123').status, 0);
   assert.equal(world.answer('status').goal, 'Serve tea');
@@ -307,6 +307,18 @@ test('a file that is too large is not read, and told', (context) => {
   const world = strangeIn(context, '');
   truncateSync(world.path(current), 64 * 1024 * 1024);
   assert.equal(world.refusal(14, 'status').message, `${current} cannot be read. It is larger than 16 MiB.`);
+});
+
+test('what others put there after a session of ours has left the file is no change of its mirror', (context) => {
+  const world = createWorld(context);
+  world.answer('begin', 'orchestration', '--goal', 'Serve coffee', '--name', 'k');
+  world.answer('finish', '--abort');
+  world.write(current, torn);
+  assert.equal(world.answer('doctor').healthy, true);
+  world.answer('rebuild');
+  world.answer('list');
+  assert.equal(readFileSync(world.path(current), 'utf8'), torn);
+  assert.match(world.refusal(14, 'status').message, /is not taken over/);
 });
 
 test('for a person each way has a line', (context) => {
@@ -431,7 +443,7 @@ test(
     assert.deepEqual(world.answer('doctor', '--fix').importable, [current]);
     assert.match(
       say(world, 'doctor'),
-      /session\.json {2}is of an orchestration that is not in the store: stint import orchestrator\n/,
+      /session\.json {2}is of an orchestration that is not in the store: stint import orchestrator\n(?:.*\n)*next: stint import orchestrator\n$/,
     );
     const { message, hint } = world.refusal(6, 'resume');
     assert.match(message, /holds a session that is not taken over: Serve coffee, in progress/);

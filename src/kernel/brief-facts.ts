@@ -84,7 +84,8 @@ export const readBrief = async (world: World, key: string, wish: BriefWish): Pro
     renewals: await store.renewals(key),
     samples: await store.samples(key),
   };
-  return briefOf(world, session, await lookAround(world, session, wish), wish);
+  const { leftSince } = await import('./current.ts');
+  return briefOf(world, session, await lookAround(world, session, wish), wish, await leftSince(world, session.common));
 };
 
 /** How many events are read at a time. */

@@ -396,7 +396,7 @@ const toldOfStep = ({ id, text, note, percent, by, at }: BriefStep, { atWork }: 
   const work = id === undefined ? undefined : atWork.get(id);
   const behind = [...(note === undefined ? [] : [note]), ...(percent === undefined ? [] : [`${percent}%`])];
   return {
-    text: `${id === undefined || id === text ? '' : `${id}: `}${text}${behind.length === 0 ? '' : ` (${behind.join(', ')})`}${work === undefined ? '' : `; ${work.note}`}`,
+    text: `${id === undefined || id === text ? text : [id, text].filter((part) => part !== '').join(': ')}${behind.length === 0 ? '' : ` (${behind.join(', ')})`}${work === undefined ? '' : `; ${work.note}`}`,
     ...(by === undefined ? {} : { by }),
     ...(at === undefined ? {} : { at }),
   };

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../lib/canonical-json.ts';
+import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { isLifecycle, type StoredEvent } from './event.ts';
 import { foldJournal, type Journal } from './journal.ts';
 import { foldLease, type LeaseState } from './lease.ts';
@@ -88,7 +88,12 @@ export interface ImportMark {
   readonly taken: number;
   /** The revision that the import left behind: at another one the session has gone on by itself. */
   readonly revision: number;
+  /** What of the source was lost, as sentences, the first of them; undefined where it was whole. */
+  readonly lost?: readonly string[];
 }
+
+/** Most sentences that are kept of what was lost. */
+const mostLost = 20;
 
 /** Whether a session is as it was taken over: nothing has happened to it here. */
 export const isAsImported = ({ imported, revision }: Pick<Common, 'imported' | 'revision'>): boolean =>
@@ -178,12 +183,16 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
           source: textOf(event.data, 'source') ?? '',
           taken: Number(event.data['taken'] ?? 0),
           revision: event.seq,
+          ...lostIn(event.data['lost']),
         },
       };
     default:
       return moved;
   }
 };
+
+const lostIn = (lost: Json | undefined): Pick<ImportMark, 'lost'> =>
+  Array.isArray(lost) ? { lost: lost.slice(0, mostLost).map(String) } : {};
 
 const resumedBy = ({ at, actor, place, cause, seq, data }: StoredEvent): Resumed => ({
   at,

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from '../lib/result.ts';
-import type { CurrentFile, Kind } from './kind.ts';
+import { isAsImported } from './common.ts';
+import type { CurrentFile, Kind, LeftFile } from './kind.ts';
 import { loadKind } from './kinds.ts';
 import type { Guard, Place, SessionRow } from './ports.ts';
 import { commandOf, refuse, type Refusal, type Way } from './refusal.ts';
@@ -50,12 +51,7 @@ export const refuseForeign = async (
   { path, look }: Pick<CurrentFile, 'path' | 'look'>,
   beginning: Beginning = {},
 ): Promise<Refusal | undefined> => {
-  const { id, root } = world.places.here;
-  if (!world.files.exists(`${root}/${path}`)) return undefined;
-  const read = (await world.project()).named(`${root}/${path}`).read();
-  const digest = read.ok ? read.value.sha256 : undefined;
-  if (id !== null && digest !== undefined && (await world.store.wasMirror(id, path, digest))) return undefined;
-  const left = await look(world, digest);
+  const left = await foreignIn(world, { path, look });
   if (left === undefined) return undefined;
   const ways = [...left.ways, startFresh(kind, beginning)];
   return refuse(left.code, `${path} ${left.problem}`, {
@@ -64,6 +60,39 @@ export const refuseForeign = async (
     ...(ways[0] === undefined ? {} : { hint: commandOf(ways[0]) }),
     ways,
   });
+};
+
+/** What lies in the file that was not written here, and that nothing here was taken over from. */
+const foreignIn = async (
+  world: World,
+  { path, look }: Pick<CurrentFile, 'path' | 'look'>,
+): Promise<LeftFile | undefined> => {
+  const { id, root } = world.places.here;
+  if (!world.files.exists(`${root}/${path}`)) return undefined;
+  const read = (await world.project()).named(`${root}/${path}`).read();
+  const digest = read.ok ? read.value.sha256 : undefined;
+  if (id !== null && digest !== undefined && (await world.store.wasMirror(id, path, digest))) return undefined;
+  return look(world, digest);
+};
+
+/**
+ * What another program has left in the file since a session was taken over from it, as long as nothing has happened to that
+ * here: the first write keeps it aside.
+ */
+export const leftSince = async (
+  world: World,
+  row: Pick<SessionRow, 'key' | 'kind' | 'status' | 'place' | 'branch'>,
+): Promise<readonly string[]> => {
+  const current = (await loadKind(world.kinds, row.kind))?.current;
+  if (current === undefined || row.status === 'closed') return [];
+  if (world.places.homeOf(row).root !== world.places.here.root) return [];
+  const session = await world.store.load(row.key);
+  if (session === undefined || !isAsImported(session.common)) return [];
+  const left = await foreignIn(world, current);
+  if (left === undefined) return [];
+  const [way] = left.ways;
+  const helps = world.joins === true || way === undefined ? 'It is kept aside.' : `First: ${commandOf(way)}`;
+  return [`${current.path} ${left.problem} ${helps}`];
 };
 
 const startFresh = (kind: string, { goal, mode, name }: Beginning): Way => ({

@@ -7,6 +7,7 @@ import { resolve, resolveCaller } from './address.ts';
 import { abandonedIn, findAtWork, nobodyAtWork, type Abandoned } from './abandoned.ts';
 import type { BriefWish } from './brief.ts';
 import { briefOf, lookAround, type Looked } from './brief-facts.ts';
+import { leftSince } from './current.ts';
 import { orderOne, placeOf, standingOf, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
 import { stepWords, type KindCommand, type ReadyStep, type RunningStep } from './kind.ts';
@@ -227,7 +228,10 @@ export const orderResume = async (
   if (!process.ok) return process;
   const seen = await store.load(key);
   const left = seen === undefined ? noResults : await findResults(world, row, seen);
-  const notes = [...left.notes, ...(seen === undefined ? [] : changedSources(world, row, seen))];
+  const notes = [
+    ...left.notes,
+    ...(seen === undefined ? [] : [...changedSources(world, row, seen), ...(await leftSince(world, row))]),
+  ];
   const looked = seen === undefined ? undefined : await lookAround(world, seen, wish);
   let recovered: Recovered = { adopted: [], interrupted: [], running: [] };
   let wasPaused = false;

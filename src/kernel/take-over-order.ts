@@ -1,14 +1,15 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import { plainLine } from '../lib/text.ts';
 import { namesText, objectsAt, table, textAt, textsAt } from './answer.ts';
 import { loadedIn, type Order } from './dispatch.ts';
 import type { DecidedEvent } from './event.ts';
 import { holderOf, leaseFacts, refuseOthers } from './lease.ts';
 import type { Guard } from './ports.ts';
-import type { Refusal } from './refusal.ts';
+import { refuse, type Refusal, type RefusalCode } from './refusal.ts';
 import { isOpened, viewOfSession, type OpenedSession, type Session } from './session.ts';
 import type { TakenOver } from './take-over.ts';
-import type { World } from './verb.ts';
+import type { VerbRefusal, World } from './verb.ts';
 
 /** The order by which a verb takes over what another program has left, and how it tells of it. */
 
@@ -23,17 +24,34 @@ export interface Taking {
   readonly decide: (session: Session) => Result<TakenOver, Refusal>;
 }
 
+/** What was not taken, by its path: what it is and why, or what is wrong with it. */
+export interface Ignored extends JsonObject {
+  readonly path: string;
+  /** What keeps from being taken what could have been; none of what is of no concern. */
+  readonly code?: RefusalCode;
+}
+
 /** All sessions that were found in one place. */
 export interface Takings {
   readonly source: string;
   readonly takings: readonly Taking[];
-  /** What was not taken, by its path: what it is and why, or what is wrong with it. */
-  readonly ignored: readonly JsonObject[];
+  readonly ignored: readonly Ignored[];
   readonly guards?: readonly Guard[];
 }
 
-/** Takes all of them over in one commit. What cannot be taken is told, and does not keep the others away. */
-export const orderTakings = (world: World, { source, takings, ignored, guards }: Takings): Order<JsonObject> => {
+/**
+ * Takes all of them over in one commit. What cannot be taken is told, and does not keep the others away; where there are no
+ * others, that is a refusal with the same report.
+ */
+export const orderTakings = (
+  world: World,
+  { source, takings, ignored, guards }: Takings,
+): Result<Order<JsonObject>, VerbRefusal> => {
+  const worst = takings.length === 0 ? ignored.find(({ code }) => code !== undefined) : undefined;
+  if (worst?.code !== undefined) {
+    const refusal = refuse(worst.code, `Nothing was taken over. ${plainLine(ignoredText(worst))}`);
+    return err({ refusal, report: { source, sessions: [], ignored: [...ignored] } });
+  }
   const decide = (session: Session, taking: Taking): Result<TakenOver, Refusal> => {
     const taken = taking.decide(session);
     if (!taken.ok || taken.value.events.length === 0 || !isOpened(session) || world.caller.takeOver) return taken;
@@ -42,7 +60,7 @@ export const orderTakings = (world: World, { source, takings, ignored, guards }:
     );
     return held === undefined ? taken : err(held);
   };
-  return {
+  return ok({
     fence: 'several',
     keys: takings.map(({ key }) => key),
     ...(guards === undefined ? {} : { guards }),
@@ -80,7 +98,7 @@ export const orderTakings = (world: World, { source, takings, ignored, guards }:
         ...(Object.keys(redacted).length === 0 ? {} : { redacted }),
       };
     },
-  };
+  });
 };
 
 /** Of a session that could not be opened. */

@@ -60,6 +60,7 @@ const left = (digest: string, more: Partial<LeftSession> = {}): LeftSession => (
   isArchived: false,
   isInterrupted: true,
   problems: [],
+  lost: [],
   files: [],
   ...more,
 });
@@ -115,6 +116,20 @@ test('nothing that is newer is overwritten: a later version, what went on here, 
   assert.equal(taken(moved, left('2')).why, 'It has gone on here since it was taken over.');
   const own = after(absent, [kernelEvent('SessionOpened', { branch: null, worktree: 'main' })]);
   assert.equal(taken(own, left('2')).why, 'A session of this name was begun here.');
+});
+
+test('what is whole is never taken away by what is not, and comes instead of it whatever their times', () => {
+  const lost = ['It ends in the middle.'];
+  const whole = after(absent, taken(absent, left('1')).events);
+  const torn = taken(whole, left('2', { lost, updated: '2026-05-03T09:00:00Z' }));
+  assert.deepEqual([torn.result, torn.events], ['left', []]);
+  assert.match(torn.why ?? '', /^Something of this file is lost, and what was taken over .* stays\.$/);
+  const salvaged = after(absent, taken(absent, left('2', { lost })).events);
+  assert.deepEqual(salvaged.common.imported?.lost, lost);
+  assert.equal(taken(salvaged, left('3', { lost, updated: '2026-05-03T09:00:00Z' })).result, 'left');
+  const again = taken(salvaged, left('1', { updated: '2026-05-01T09:00:00Z' }));
+  assert.equal(again.result, 'updated');
+  assert.equal(after(salvaged, again.events).common.imported?.lost, undefined);
 });
 
 test('what was written down comes once, in its order, and only what is new of it the next time', () => {

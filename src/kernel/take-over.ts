@@ -30,6 +30,8 @@ export interface LeftSession {
   /** Whether somebody was at work on it. Nobody is known to be any more. */
   readonly isInterrupted: boolean;
   readonly problems: readonly string[];
+  /** What of it is or may be lost, as sentences; empty where it is whole. */
+  readonly lost: readonly string[];
   /** The other files of its folder. */
   readonly files: readonly string[];
 }
@@ -52,7 +54,8 @@ export interface TakenOver {
 
 /**
  * Takes over a session as another program has left it: whole, or, where an earlier version of it was taken and nothing has
- * happened to it here since, anew. Each event happened when the file says so.
+ * happened to it here since, anew: what is whole instead of what is not, whatever their times, and never the other way. Each
+ * event happened when the file says so.
  */
 export const decideTakeOver = (session: Session, left: LeftSession): Result<TakenOver, Refusal> => {
   const leave = (why: string): Result<TakenOver, Refusal> => ok({ result: 'left', why, events: [] });
@@ -62,7 +65,10 @@ export const decideTakeOver = (session: Session, left: LeftSession): Result<Take
     const asked = decideCommand(session, left.command);
     if (asked.ok && asked.value.length === 0) return ok({ result: 'unchanged', why: null, events: [] });
     if (imported.revision !== revision) return leave('It has gone on here since it was taken over.');
-    if (takenOf(left) < imported.taken) return leave('A newer version of it was taken over.');
+    if (left.lost.length > 0)
+      return leave('Something of this file is lost, and what was taken over of the session before stays.');
+    if (imported.lost === undefined && takenOf(left) < imported.taken)
+      return leave('A newer version of it was taken over.');
   }
   const events = eventsOf(session, left);
   return events.ok
@@ -74,7 +80,7 @@ export const decideTakeOver = (session: Session, left: LeftSession): Result<Take
 const takenOf = ({ updated }: LeftSession): number => Date.parse(updated);
 
 const eventsOf = (session: Session, left: LeftSession): Result<readonly DecidedEvent[], Refusal> => {
-  const { source, opening, command, created, updated, paused, closed, isArchived, problems, files } = left;
+  const { source, opening, command, created, updated, paused, closed, isArchived, problems, lost, files } = left;
   const events: DecidedEvent[] = [];
   let after = session;
   const take = (decided: readonly DecidedEvent[], time: string): void => {
@@ -107,6 +113,7 @@ const eventsOf = (session: Session, left: LeftSession): Result<readonly DecidedE
       // Nobody is known to work on it, and that is when somebody was heard of.
       ...(left.isInterrupted ? { interrupted_at: instantOf(updated) } : {}),
       ...(problems.length === 0 ? {} : { problems }),
+      ...(lost.length === 0 ? {} : { lost }),
       ...(files.length === 0 ? {} : { files }),
     }),
   );

@@ -235,7 +235,7 @@ export type VerbBody<Input> =
         input: Input,
         payload: Payload | undefined,
         clean: Clean,
-      ) => Promise<Result<Order<JsonObject>, Refusal>>;
+      ) => Promise<Result<Order<JsonObject>, Refusal | VerbRefusal>>;
       /** What it does instead where `isReading` says so of its input: it then needs no store that may be written. */
       readonly orReads?: (world: World, input: Input) => Promise<Result<JsonObject, VerbRefusal>>;
       readonly isReading?: (input: Input) => boolean;
@@ -344,6 +344,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     const payload =
       cleanPayload === undefined ? undefined : { json: cleanPayload.value, digest: digestInput(store, given ?? null) };
     const joining = { ...world, joins: true } as const;
+    let report: JsonObject | undefined;
     const answer = await dispatch(world, request, async () => {
       let all = found;
       const order = await writes(joining, final.value, payload, async (text) => {
@@ -351,9 +352,12 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
         all = addCounts(all, cleaned.found);
         return cleaned.value;
       });
-      return order.ok ? ok(remarked(order.value, notes, () => all)) : order;
+      if (order.ok) return ok(remarked(order.value, notes, () => all));
+      if (!('refusal' in order.error)) return err(order.error);
+      ({ report } = order.error);
+      return err(order.error.refusal);
     });
-    if (!answer.ok) return refused(answer.error);
+    if (!answer.ok) return err({ refusal: answer.error, ...(report === undefined ? {} : { report }) });
     return ok({ answer: answer.value, sessions: caller.dryRun ? [] : sessionsOf(answer.value) });
   };
 

@@ -44,6 +44,8 @@ export const inspectMirrors = async (world: MirrorWorld, session: string): Promi
       typeof found === 'string' &&
       ((await world.store.wasMirror(record.place, record.path, found)) ||
         (await wasMadeBeyond(world, record, ground, found)));
+    // A session that has left a file has no part in what others put there later.
+    if (record.digest === goneDigest && record.stamp !== null && found !== undefined && !wasMade) continue;
     states.push({
       record,
       path: path ?? record.path,

@@ -98,17 +98,22 @@ Files of workflow runs in .workflow/sessions, and of orchestrations in .claude, 
         `taken over from its files, closed: ${textAt(one, 'position')}`,
         'what was noted, by whom and when, and whether a round was completed, is lost',
       ]),
-      ...textsAt(answer, 'importable').map((path) =>
-        path.startsWith('.workflow/')
-          ? `${path}  is of a run that is not in the store: stint import workflow-run`
-          : `${path}  is of an orchestration that is not in the store: stint import orchestrator`,
+      ...textsAt(answer, 'importable').map(
+        (path) =>
+          `${path}  is of ${isOfRun(path) ? 'a run' : 'an orchestration'} that is not in the store: ${importing(path)}`,
       ),
       ...textsAt(answer, 'lost').map((key) => `${key}  lost: nothing of it could be read`),
       ...textsAt(answer, 'rebuilt').map((key) => `${key}  made anew from its events`),
       ...(textAt(answer, 'kept_aside') === '' ? [] : [`the damaged files are kept in ${textAt(answer, 'kept_aside')}`]),
+      ...[...new Set(textsAt(answer, 'importable').map(importing))].map((command) => `next: ${command}`),
     ].join('\n');
   },
 });
+
+const isOfRun = (path: string): boolean => path.startsWith('.workflow/');
+
+/** The command that takes over what a file tells of. */
+const importing = (path: string): string => `stint import ${isOfRun(path) ? 'workflow-run' : 'orchestrator'}`;
 
 const linesOf = (answer: JsonObject, key: string, rowOf: (one: JsonObject) => readonly string[]): readonly string[] => {
   const rows = objectsAt(answer, key).map(rowOf);

@@ -96,9 +96,9 @@ const refuseGone = (files: StoreFiles, size: number | undefined): Refusal | unde
       copy === undefined ? 'There is no copy of it.' : `There is a copy of ${copy.at}.`
     }`,
     {
-      expected: `the store whose id stands in ${idFile}`,
+      expected: `the store whose id stands in ${idFile}; where that file is not there, an empty one is begun`,
       hint: 'stint doctor --fix',
-      legal: ['stint doctor --fix', `rm ${idFile} (to begin with an empty store)`],
+      legal: ['stint doctor --fix'],
     },
   );
 };

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { fieldLines, leaseText, nextText, objectAt, objectsAt, pausedText, textAt, textsAt } from '../kernel/answer.ts';
 import { sessionField } from '../kernel/fields.ts';
-import { folderIn } from '../kernel/kinds.ts';
+import { folderIn, loadKind } from '../kernel/kinds.ts';
 import { sessionAt, statusToJson, surroundingsOf } from '../kernel/query.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
@@ -25,7 +25,10 @@ export const status = defineVerb({
       const session = await sessionAt(world.store, row.value.key, undefined);
       if (!session.ok) return err({ refusal: session.error });
       const folder = await folderIn(world.kinds, session.value.row);
-      return ok(statusToJson(session.value, await surroundingsOf(world, session.value), world, folder));
+      const answer = statusToJson(session.value, await surroundingsOf(world, session.value), world, folder);
+      const hasCurrent = (await loadKind(world.kinds, row.value.kind))?.current !== undefined;
+      const left = hasCurrent ? await (await import('../kernel/current.ts')).leftSince(world, row.value) : [];
+      return ok(left.length === 0 ? answer : { ...answer, not_taken: [...left] });
     },
   },
   text: (answer) => {
@@ -52,6 +55,7 @@ export const status = defineVerb({
         ['worktree', answer['here'] === true ? '' : textAt(answer, 'worktree')],
         ['updated', textAt(answer, 'updated_at')],
         ['read only', textAt(answer, 'read_only')],
+        ['not taken', textsAt(answer, 'not_taken').join(' ')],
         ['resume with', textAt(objectAt(answer, 'resume'), 'command')],
         ...objectsAt(answer, 'evidence').map((one): [string, string] => [
           one['present'] === true ? 'there' : one['present'] === null ? 'elsewhere' : 'not there',

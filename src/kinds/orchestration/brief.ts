@@ -37,6 +37,7 @@ export const briefOfOrchestration = (
     remaining: { steps: left.slice(0, briefSteps), total: left.length },
     files: filesOf(agents),
     usage: usageLines(state, samples),
+    lost: common.imported?.lost ?? [],
   };
 };
 

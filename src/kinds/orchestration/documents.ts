@@ -91,7 +91,7 @@ const documentOf = (
 ): OrchestratorDocument => {
   const { origin, project, usage, compression } = state;
   return {
-    schema_version: schemaVersion,
+    schema_version: origin?.schemaVersion ?? schemaVersion,
     session_id: origin?.sessionId ?? common.name,
     created: origin?.created ?? printTime(common.startedAt),
     updated: printTime(common.updatedAt),

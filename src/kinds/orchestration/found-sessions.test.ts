@@ -144,6 +144,18 @@ test('a file of which something is lost is taken on request only, and what may s
   assert.match(sessions[0]?.problems[0] ?? '', /^It ends in the middle, .* at line \d+, column \d+\.$/);
 });
 
+test('of several files of one session a whole one counts, whatever their times and names', () => {
+  const torn = JSON.stringify(file('s', { updated: '2026-05-02T10:00:00Z' }), null, 2).slice(0, -60);
+  const { sessions } = decideSessions(
+    [read(inHistory('a'), torn), read(inHistory('b'), file('s')), read(inHistory('c'), torn)],
+    { salvage: true },
+  );
+  assert.deepEqual(
+    sessions.map(({ path }) => path),
+    [inHistory('b')],
+  );
+});
+
 test('a file with a git conflict is left alone with both sides told, and the line', () => {
   const text = JSON.stringify(file('s'), null, 2).replace(
     '  "status": "in_progress",',

@@ -8,6 +8,7 @@ import {
 } from '../../formats/orchestrator/read.ts';
 import { historyName, sessionFilesIn, type SessionFile } from '../../formats/orchestrator/session-files.ts';
 import type { Unread } from '../../kernel/ports.ts';
+import type { Ignored } from '../../kernel/take-over-order.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
@@ -25,7 +26,7 @@ export interface FoundSessions {
   /** The current one first, then those of the history, the newest first. */
   readonly sessions: readonly SessionToTake[];
   /** What is no session, or none that can be taken, by its path: what it is and why it is left alone, or what is wrong with it. */
-  readonly ignored: readonly JsonObject[];
+  readonly ignored: readonly Ignored[];
 }
 
 /** A session that can be taken over. */
@@ -60,17 +61,17 @@ export interface ReadFile extends SessionFile {
 }
 
 /**
- * What becomes of files that were read. Of several files of one session the one counts that was written last, and where that
- * is not known the one of the history: the original copies a session there before it removes the current one.
+ * What becomes of files that were read. Of several files of one session a whole one counts, of those the one that was written
+ * last, and where that is not known the one of the history: the original copies a session there before it removes the current one.
  */
 export const decideSessions = (
   files: readonly ReadFile[],
-  { salvage = false }: Wishes,
+  wishes: Wishes,
 ): Pick<FoundSessions, 'sessions' | 'ignored'> => {
-  const ignored: JsonObject[] = [];
+  const ignored: Ignored[] = [];
   const byId = new Map<string, Candidate[]>();
   for (const file of files) {
-    const left = leftAlone(file, salvage);
+    const left = leftAlone(file, wishes);
     if (left !== undefined) ignored.push(left);
     else if (file.found.what === 'session') {
       const { session_id: id } = file.found.session.document;
@@ -115,23 +116,31 @@ interface Candidate {
 }
 
 const byLikelihood = (some: Candidate, other: Candidate): number =>
+  Number(some.session.lost.length > 0) - Number(other.session.lost.length > 0) ||
   byMoment(other.session.document.updated, some.session.document.updated) ||
   Number(other.session.isInHistory) - Number(some.session.isInHistory);
 
 /** What is told of a file that is not taken; undefined where it may be. */
 const leftAlone = (
   { shown: path, typed, found, around, isListed }: ReadFile,
-  salvage: boolean,
-): JsonObject | undefined => {
+  { salvage = false, choice }: Wishes,
+): Ignored | undefined => {
   const name = path.split('/').at(-1) ?? '';
   switch (found.what) {
     case 'neighbour':
       return { path, is: found.is, why: found.why };
     case 'newer':
-      return { path, problem: found.problem, hint: 'It is left as it is. A newer stint may read it.' };
+      return {
+        path,
+        code: 'newer-version',
+        problem: found.problem,
+        hint: 'It is left as it is. A newer stint may read it.',
+      };
     case 'undecided':
       return {
         path,
+        // Somebody has chosen, and it is none of them.
+        code: choice === undefined ? 'invariant-unmet' : 'usage',
         problem: found.problem,
         line: found.line,
         column: 1,
@@ -149,7 +158,14 @@ const leftAlone = (
     case 'damaged': {
       const { problem, line, column, hint } = found;
       const place = line === undefined || column === undefined ? {} : { line, column };
-      return { path, problem, ...place, ...(hint === undefined ? {} : { hint }), ...copiesIn(name, around, null) };
+      return {
+        path,
+        code: 'damaged',
+        problem,
+        ...place,
+        ...(hint === undefined ? {} : { hint }),
+        ...copiesIn(name, around, null),
+      };
     }
     case 'session': {
       const { dialect, lost, faults, document } = found.session;
@@ -163,6 +179,7 @@ const leftAlone = (
       const { line, column } = faults.find(({ isLoss }) => isLoss) ?? { line: 1, column: 1 };
       return {
         path,
+        code: 'damaged',
         problem: `Something of it is lost: ${lost.length === 1 ? '1 place' : `${lost.length} places`}.`,
         line,
         column,

@@ -12,9 +12,9 @@ import type { SessionToTake } from './found-sessions.ts';
 export const importOrchestrator = defineVerb({
   name: 'import orchestrator',
   summary: 'Take over sessions of an orchestrator of agents.',
-  details: `Reads .claude/orchestrator-session.json and the files in .claude/orchestrator-history, in every form that was ever written. What is not JSON in one is mended where nothing is lost by it, and each place is told with line and column. A session comes over with its times: open, paused or closed as it was; what lies in the history is closed. An agent that was at work is in doubt here, because nobody knows what it has done. A session that says it is complete while agents are not goes on, and in the history counts as given up. Of several files of one session the one that was written last is taken. What could not be taken as it was stands in problems; files of other programs, and those that were not taken, in ignored, with what helps.
+  details: `Reads .claude/orchestrator-session.json and the files in .claude/orchestrator-history, in every form that was ever written. What is not JSON in one is mended where nothing is lost by it, and each place is told with line and column. A session comes over with its times: open, paused or closed as it was; what lies in the history is closed. An agent that was at work is in doubt here, because nobody knows what it has done. A session that says it is complete while agents are not goes on, and in the history counts as given up. Of several files of one session a whole one is taken, of those the one that was written last. What could not be taken as it was stands in problems; files of other programs, and those that were not taken, in ignored, with what helps.
 
-Nothing is chosen for anybody: of a git conflict, or of two documents in one file, both sides are told, and --choose says which one counts. A file of which something is lost is taken with --salvage only, and the copies that may still have it are named; --last-good takes the newest of them that is whole. One of a newer version is left as it is. A checkout has one open session at a time: a second one is left alone.
+Nothing is chosen for anybody: of a git conflict, or of two documents in one file, both sides are told, and --choose says which one counts. A file of which something is lost is taken with --salvage only, and the copies that may still have it are named; it takes nothing away from what was taken over before; --last-good takes the newest of them that is whole. One of a newer version is left as it is. A checkout has one open session at a time: a second one is left alone. Where nothing is taken, and something could not be, the exit code says why (2, 6, 13, 14), with the same report.
 
 The original is never changed: its files stay what they are until something happens to the session here. Then they are kept beside ours. --dry-run shows what would be taken. Doing it again takes what is new of a session; one that has gone on here since is left alone.`,
   examples: [
@@ -62,7 +62,7 @@ The original is never changed: its files stay what they are until something happ
           },
         };
       });
-      return ok(orderTakings(world, { source, takings, ignored, guards: [guard] }));
+      return orderTakings(world, { source, takings, ignored, guards: [guard] });
     },
   },
   text: takingsText,

@@ -20,7 +20,7 @@ import { measuredOf, progressOfOrchestration, viewOfOrchestration } from './view
 export const kind: Kind = defineKind<OrchestrationState, OrchestrationCommand, OrchestrationEvent>({
   name: kindName,
   summary: 'an orchestrator at work: agents, what is to be done and what is done, in waves, with the limits of a mode',
-  stateVersion: 1,
+  stateVersion: 2,
   commands: commandSchema,
   events: eventSchema,
   eventVersions,

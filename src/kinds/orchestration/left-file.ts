@@ -1,6 +1,6 @@
 import type { FoundSession } from '../../formats/orchestrator/read.ts';
 import { keyOf } from '../../kernel/address.ts';
-import { isAsImported } from '../../kernel/common.ts';
+import { isAsImported, type Common } from '../../kernel/common.ts';
 import type { LeftFile } from '../../kernel/kind.ts';
 import type { Way } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
@@ -22,11 +22,11 @@ export const look = async (world: World, digest: string | undefined): Promise<Le
       const { session } = found;
       const taken = await world.store.load(keyOf(kindName, session.document.session_id));
       if (taken !== undefined && stateOf(taken).origin?.digest === digest) return undefined;
-      const isMoved = taken !== undefined && !isAsImported(taken.common);
-      if (isMoved)
+      const isBehind = taken === undefined ? undefined : whyBehind(session, taken.common);
+      if (taken !== undefined && isBehind !== undefined)
         return {
-          code: 'invariant-unmet',
-          problem: `holds another version of ${taken.key}, which has gone on here.`,
+          code: session.lost.length > 0 ? 'damaged' : 'invariant-unmet',
+          problem: `holds another version of ${taken.key}, ${isBehind}.`,
           ways: [...(taken.common.status === 'closed' ? [goOn(taken.common.name)] : []), earlier],
         };
       if (session.lost.length > 0)
@@ -64,6 +64,14 @@ export const look = async (world: World, digest: string | undefined): Promise<Le
         ways: others,
       };
   }
+};
+
+/** Why an import leaves a file alone: it does not say more than is known here. */
+const whyBehind = ({ document, lost }: FoundSession, common: Common): string | undefined => {
+  if (!isAsImported(common)) return 'which has gone on here';
+  if (lost.length > 0) return 'which was taken over before something of it was lost';
+  const isOlder = common.imported?.lost === undefined && Date.parse(document.updated) < (common.imported?.taken ?? 0);
+  return isOlder ? 'which is older than what was taken over' : undefined;
 };
 
 const importing = (text: string, ...words: readonly string[]): Way => ({

@@ -23,6 +23,7 @@ export const leftSession = (session: SessionToTake, worktree: string): LeftSessi
     isArchived: isInHistory && outcome !== null,
     isInterrupted,
     problems,
+    lost: found.lost,
     files: [],
   };
 };

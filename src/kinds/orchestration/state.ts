@@ -38,6 +38,8 @@ export interface OrchestrationState {
 export interface Origin {
   /** SHA-256 of the file. */
   readonly digest: string;
+  /** The version of its format: one that is the same but for keys that are not known here. */
+  readonly schemaVersion: string;
   readonly seq: number;
   /** The name that it had there, and when it was begun. */
   readonly sessionId: string;

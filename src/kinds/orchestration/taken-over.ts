@@ -75,6 +75,7 @@ export const imported = (
     hasBegun: document.status !== 'created',
     origin: {
       digest,
+      schemaVersion: document.schema_version,
       seq,
       sessionId: document.session_id,
       created: document.created,

@@ -17,6 +17,7 @@ import {
 } from '../../formats/run-state/run-files.ts';
 import type { Template } from '../../formats/run-state/template.ts';
 import type { Unread } from '../../kernel/ports.ts';
+import type { Ignored } from '../../kernel/take-over-order.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { ProjectFiles, World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
@@ -36,7 +37,7 @@ export interface FoundRuns {
   readonly source: string;
   readonly runs: readonly RunToTake[];
   /** What is no run, or none that can be read, by its path: what it is and why it is left alone, or what is wrong with it. */
-  readonly ignored: readonly JsonObject[];
+  readonly ignored: readonly Ignored[];
 }
 
 /** A run that can be taken over. */
@@ -129,7 +130,7 @@ const readFound = async (world: World, plan: RunFilePlan, ground: Ground, read: 
     return ok(typeof text.value === 'string' ? text.value : text.value.text);
   };
   const filesById = new Map<string, ReadFile[]>();
-  const ignored: JsonObject[] = [];
+  const ignored: Ignored[] = [];
   const damagedByFolder = new Map<string, string>();
   for (const file of plan.files) {
     const path = show(file.path);
@@ -139,14 +140,14 @@ const readFound = async (world: World, plan: RunFilePlan, ground: Ground, read: 
       : ({ what: 'damaged', ...text.error } as const);
     if (found.what === 'neighbour') ignored.push({ path, is: found.is, why: found.why });
     if (found.what === 'damaged') {
-      ignored.push({ path, ...damageOf(found) });
+      ignored.push({ path, code: 'damaged', ...damageOf(found) });
       const [folder = '', name] = path.split('/').slice(-2);
       if (name === 'session-state.json') damagedByFolder.set(folder, path);
     }
     if (found.what !== 'run' || !text.ok) continue;
     const { session_id: id, updated_at: updatedAt } = found.run.document;
     const illegal = sessionNameProblem(id);
-    if (illegal !== undefined) ignored.push({ path, problem: illegal });
+    if (illegal !== undefined) ignored.push({ path, code: 'invalid-input', problem: illegal });
     else {
       const one = { path: file.path, file, found: found.run, updatedAt, digest: sha256(text.value) };
       filesById.set(id, [...(filesById.get(id) ?? []), one]);
@@ -167,7 +168,12 @@ const readFound = async (world: World, plan: RunFilePlan, ground: Ground, read: 
     ignored.push(
       ...twins
         .filter((one) => one !== taken)
-        .map((one) => ({ path: show(one.path), is: `another file of the run ${id}`, why })),
+        .map((one): Ignored => ({
+          path: show(one.path),
+          ...(taken === undefined ? { code: 'invariant-unmet' } : {}),
+          is: `another file of the run ${id}`,
+          why,
+        })),
     );
     if (taken === undefined) continue;
     const { file, found, digest } = taken;

@@ -21,6 +21,7 @@ export const leftRun = (run: RunToTake, worktree: string): LeftSession => {
     isArchived: archived,
     isInterrupted: status === 'active' && !paused,
     problems,
+    lost: [],
     files,
   };
 };
