@@ -316,7 +316,9 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     positions: definition.positions ?? [],
     commandTypes: [...new Set(definition.examples.map((command) => command.type))],
     eventVersions: versions,
-    examples: definition.examples.map((command) => ({ ...command })),
+    get examples() {
+      return definition.examples.map((command) => ({ ...command }));
+    },
     exampleSamples: definition.exampleSamples ?? new Map(),
     folder: definition.folder,
     current: definition.current,

@@ -30,7 +30,7 @@ export const completionVerb = (workflow: PhaseWorkflow): Verb => {
       v.strictObject({
         round: optionalCount(`The ${roundName(workflow)}. Default: the current one.`),
         require_final: flag(`Refuse (6) unless ${completion.finalPath.replaceAll('{round}', 'N')} is there.`),
-        session: sessionField,
+        session: sessionField(),
       }),
     payload: { summary: completion.payload, check: completion.check },
     does: {

@@ -27,7 +27,7 @@ export const advance = defineVerb({
       round: optionalCount('The round: the current one, or the next one to start it.'),
       skip: optionalText('The phase to pass over.'),
       reason: optionalText('Why it is passed over.'),
-      session: sessionField,
+      session: sessionField(),
     }),
   aliases: [
     {

@@ -17,7 +17,7 @@ export const beat = defineVerb({
       attempt: optionalCount('The attempt. Default: the one that runs.'),
       token: optionalCount('Its token, as next --claim gave it.'),
       ttl: renewalField,
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['step'],
   does: {

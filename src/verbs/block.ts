@@ -22,7 +22,7 @@ What is open already with the same words is not raised again: its id is answered
     v.strictObject({
       reason: requiredText('What keeps the work from going on.'),
       needs: v.optional(requiredText('What it would take to go on.')),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['reason'],
   does: {

@@ -25,7 +25,7 @@ Every fact is told whole, with who recorded it, when, and in which event; a text
     v.strictObject({
       ...briefFields,
       format: v.optional(choice(formats, 'How it is printed; default text')),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['session'],
   does: {

@@ -35,7 +35,7 @@ What follows of itself follows at once: in a run a checkpoint is saved, a failur
       artifact: optionalTexts('A file that it has made.'),
       cli_task_id: optionalName('The id of the background task that worked on it.'),
       exit_code: optionalCount('How its program ended.', 0, 2 ** 31 - 1),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['step'],
   textFrom: { field: 'output', file: 'output-file' },

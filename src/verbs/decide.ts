@@ -21,7 +21,7 @@ The first answer counts: the same one again changes nothing, another one is a co
       node: requiredName('The checkpoint.'),
       answer: choice(['continue', 'pause', 'abort'], 'How it goes on'),
       reason: optionalText('Why.'),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['node', 'answer'],
   does: {

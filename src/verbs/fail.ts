@@ -22,7 +22,7 @@ What a failure means says the template of a run: retry begins the node anew, onc
       attempt: optionalCount('The attempt. Default: the one that runs.'),
       token: optionalCount('Its token, as next --claim gave it.'),
       exit_code: optionalCount('How its program ended.', 0, 2 ** 31 - 1),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['step'],
   does: {

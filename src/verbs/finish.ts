@@ -19,7 +19,7 @@ Instances and utilities that still run on it are cancelled in the same transacti
     v.strictObject({
       abort: flag('Close it unfinished.'),
       reason: optionalText('Why it is closed unfinished.'),
-      session: sessionField,
+      session: sessionField(),
     }),
   aliases: [{ name: 'state finish', flags: { 'session-id': 'session' } }],
   retired: ['state close'],

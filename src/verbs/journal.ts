@@ -19,7 +19,7 @@ export const journal = defineVerb({
   examples: ['stint journal', 'stint journal --type decision --type assumption', 'stint journal --since 12 --json'],
   input: () =>
     v.strictObject({
-      session: sessionField,
+      session: sessionField(),
       type: choices(everyType, 'Only entries of this type'),
       since: optionalCount('Only those behind this number of an event.', 0),
       limit: optionalCount('Only the newest so many.'),

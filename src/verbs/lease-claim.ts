@@ -21,7 +21,7 @@ While it is held, others read the session and write remarks, and everything that
       purpose: optionalName('What for.'),
       ttl: ttlField,
       pid: optionalCount('The pid of the program that holds it, on this machine.', 1, 2 ** 31 - 1),
-      session: sessionField,
+      session: sessionField(),
     }),
   does: {
     writes: async (world, input) => {

@@ -23,7 +23,7 @@ With --follow it goes on: every event that was written, and then each one as it 
   ],
   input: () =>
     v.strictObject({
-      session: sessionField,
+      session: sessionField(),
       limit: optionalCount('Only the newest so many. With --follow: end after so many.'),
       follow: flag('Give each event as it is written, and do not end.'),
       all: flag('With --follow: of all sessions of this store.'),

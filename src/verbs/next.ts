@@ -30,7 +30,7 @@ export const next = defineVerb({
       after: optionalText('Only those behind this step.'),
       ttl: ttlField,
       pid: optionalCount('The pid of the program that does the work, on this machine.', 1, 2 ** 31 - 1),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['session'],
   contradiction: ({ claim, after, ttl, pid }) => {

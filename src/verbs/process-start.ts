@@ -36,7 +36,7 @@ export const processStart = defineVerb({
       pid: optionalCount('The pid of the running program on this machine.', 1, 2 ** 31 - 1),
       parent: optionalText('The id of its supervisor. Default, for an instance: the newest one that runs.'),
       note: optionalText('A remark.'),
-      session: sessionField,
+      session: sessionField(),
     }),
   does: {
     writes: async (world, input) => {

@@ -20,7 +20,7 @@ Without --session it is the only closed session of this checkout that is not in 
     v.strictObject({
       reason: optionalText('Why it goes on.'),
       override: v.optional(requiredText('Why one goes on that is over for good.')),
-      session: closedField,
+      session: closedField(),
     }),
   positionals: ['session'],
   does: {

@@ -17,7 +17,7 @@ export const skip = defineVerb({
     v.strictObject({
       step: requiredName('The id of the step.'),
       reason: requiredText('Why it is left out.'),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['step'],
   does: {

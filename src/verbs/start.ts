@@ -23,7 +23,7 @@ export const start = defineVerb({
       pid: optionalCount('The pid of the program that does the work, on this machine.', 1, 2 ** 31 - 1),
       cli_task_id: optionalName('The id of the background task that works on it.'),
       child_session: optionalName('The session that it has started.'),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['step'],
   does: {

@@ -20,7 +20,7 @@ A session whose last blocker was cleared is not closed by that: stint finish doe
     v.strictObject({
       id: optionalCount('The id of the blocker. Default: the only one that is open.'),
       how: optionalText('What was done about it.'),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['id'],
   does: {

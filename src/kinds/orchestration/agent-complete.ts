@@ -36,7 +36,7 @@ Where nobody is at work any more, or after every agent, as the mode says, a chec
       tokens: optionalCount('How large its context was, in tokens.', 0),
       vendor_session: optionalName('The conversation of its vendor.'),
       ...attemptFields,
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['agent', 'summary'],
   does: {

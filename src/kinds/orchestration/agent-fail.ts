@@ -21,7 +21,7 @@ export const agentFail = defineVerb({
       tokens: optionalCount('How large its context was, in tokens.', 0),
       vendor_session: optionalName('The conversation of its vendor.'),
       ...attemptFields,
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['agent'],
   does: {

@@ -20,7 +20,7 @@ export const agentList = defineVerb({
   input: () =>
     v.strictObject({
       status: v.optional(choice(standings, 'Only those of which it stands so')),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['session'],
   does: {

@@ -26,7 +26,7 @@ export const agentProgress = defineVerb({
       ),
       ...attemptFields,
       ttl: renewalField,
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['agent', 'percent'],
   does: {

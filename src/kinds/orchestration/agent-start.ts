@@ -27,7 +27,7 @@ Refused (5) are an agent that has completed, that is at work, or of which nobody
       vendor_session: optionalName('The conversation of its vendor, by which it can be gone on with.'),
       ttl: ttlField,
       pid: optionalCount('The pid of the program that does the work, on this machine.', 1, 2 ** 31 - 1),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['agent'],
   does: {

@@ -23,7 +23,7 @@ export const compress = defineVerb({
   input: () =>
     v.strictObject({
       text: optionalText('What is known and to be gone on with. Default: the brief.'),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['text'],
   textFrom: { field: 'text', file: 'summary' },

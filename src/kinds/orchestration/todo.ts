@@ -24,7 +24,7 @@ export const todoAdd = defineVerb({
   summary: 'Write down what is to be done.',
   details: `Answers the number of the todo. While there is one the session is not complete. The same text again, while it is to be done, changes nothing.`,
   examples: ['stint todo add "Update the documentation" --json'],
-  input: () => v.strictObject({ text: requiredText('What is to be done.'), session: sessionField }),
+  input: () => v.strictObject({ text: requiredText('What is to be done.'), session: sessionField() }),
   positionals: ['text'],
   does: {
     writes: async (world, { text, session }) =>
@@ -45,7 +45,7 @@ export const todoDone = defineVerb({
       todo: todoField,
       outcome: optionalText('What came of it.'),
       file: optionalTexts('A file that was made or changed.'),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['todo'],
   does: {
@@ -74,7 +74,7 @@ export const todoDrop = defineVerb({
   summary: 'Say that a todo is not to be done any more.',
   details: `One that is done or dropped already is left as it is.`,
   examples: ['stint todo drop 3 --reason "out of scope"'],
-  input: () => v.strictObject({ todo: todoField, reason: optionalText('Why.'), session: sessionField }),
+  input: () => v.strictObject({ todo: todoField, reason: optionalText('Why.'), session: sessionField() }),
   positionals: ['todo'],
   does: {
     writes: async (world, { todo, reason, session }) =>

@@ -35,7 +35,7 @@ compress is said from the percentage of the mode on (70 in default, 90 in debug,
       window: optionalCount(`How large the context is, in tokens. Default: ${usualWindow}.`),
       exchanges: optionalCount('Exchanges since the last compression.', 0),
       reply_tokens: optionalCount('Tokens of the largest reply.', 0),
-      session: sessionField,
+      session: sessionField(),
     }),
   contradiction: ({ percentage, window }) =>
     percentage !== undefined && window !== undefined ? '--percentage and --window do not go together' : undefined,

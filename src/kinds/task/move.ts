@@ -29,7 +29,7 @@ A task is blocked exactly while it has an open blocker: --blocker raises one, as
       blocker: v.optional(requiredText('What blocks it.')),
       needs: v.optional(requiredText('What it would take to go on.')),
       override: v.optional(requiredText('Why it is done although that is no transition.')),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['status'],
   contradiction: ({ status, blocker, needs, next_owner: owner }) => {

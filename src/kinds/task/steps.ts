@@ -28,7 +28,7 @@ export const stepAdd = defineVerb({
   details: `It comes last, or before another one (--before). Answers its number. While a step is left the task is not done. The same text again, while it is left, changes nothing.`,
   examples: ['stint step add "Write the parser" --json', 'stint step add "Read the old one" --before 1'],
   input: () =>
-    v.strictObject({ text: requiredText('What is to be done.'), before: beforeField, session: sessionField }),
+    v.strictObject({ text: requiredText('What is to be done.'), before: beforeField, session: sessionField() }),
   positionals: ['text'],
   does: {
     writes: async (world, { text, before, session }) =>
@@ -44,7 +44,7 @@ export const stepStart = defineVerb({
   summary: 'Say which step somebody is at.',
   details: `The one that is named; without a number the first that is left, unless somebody is at one. One step of a task is the current one: the one before stays where it is among those that are left. A task that is not started is in progress with that.`,
   examples: ['stint step start', 'stint step start 2'],
-  input: () => v.strictObject({ step: v.optional(stepField), session: sessionField }),
+  input: () => v.strictObject({ step: v.optional(stepField), session: sessionField() }),
   positionals: ['step'],
   does: {
     writes: async (world, { step, session }) =>
@@ -65,7 +65,7 @@ export const stepDone = defineVerb({
       step: stepField,
       outcome: v.optional(requiredText('What came of it.')),
       file: optionalTexts('A file that was made or changed.'),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['step'],
   does: {
@@ -91,7 +91,7 @@ export const stepDrop = defineVerb({
   summary: 'Say that a step of a task is not to be done any more.',
   details: `One that was dropped already is left as it is; one that is done is refused (5).`,
   examples: ['stint step drop 3 --reason "out of scope"'],
-  input: () => v.strictObject({ step: stepField, reason: optionalText('Why.'), session: sessionField }),
+  input: () => v.strictObject({ step: stepField, reason: optionalText('Why.'), session: sessionField() }),
   positionals: ['step'],
   does: {
     writes: async (world, { step, reason, session }) =>
@@ -110,7 +110,7 @@ export const stepMove = defineVerb({
       step: stepField,
       before: beforeField,
       last: flag('Behind all others.'),
-      session: sessionField,
+      session: sessionField(),
     }),
   positionals: ['step'],
   contradiction: ({ before, last }) =>

@@ -134,7 +134,7 @@ export const verbs: readonly Verb[] = [
         attempt: optionalCount('The attempt.'),
         token: optionalCount('Its token.'),
         failed: flag('It failed.'),
-        session: sessionField,
+        session: sessionField(),
       }),
     positionals: ['step'],
     does: {
@@ -161,7 +161,7 @@ export const verbs: readonly Verb[] = [
         step: requiredText('The step.'),
         as: choice(['again', 'done'], 'What came of it'),
         reason: requiredText('Why.'),
-        session: sessionField,
+        session: sessionField(),
       }),
     positionals: ['step'],
     does: {
