@@ -273,6 +273,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
   definition: KindDefinition<State, Command, Event>,
 ): Kind => {
   const versions: Readonly<Record<string, number>> = definition.eventVersions;
+  let commandTypes: readonly string[] | undefined;
 
   const fold = (state: State): Folded => ({
     state,
@@ -314,7 +315,9 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     summary: definition.summary,
     stateVersion: definition.stateVersion,
     positions: definition.positions ?? [],
-    commandTypes: [...new Set(definition.examples.map((command) => command.type))],
+    get commandTypes() {
+      return (commandTypes ??= [...new Set(definition.examples.map(({ type }) => type))]);
+    },
     eventVersions: versions,
     get examples() {
       return definition.examples.map((command) => ({ ...command }));
