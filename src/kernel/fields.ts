@@ -117,16 +117,16 @@ const sessionOr = (fallback: string) =>
   );
 
 /** The same for a verb that is about one session. */
-export const sessionField = sessionOr('STINT_SESSION, else the only open one of this checkout');
+export const sessionField = () => sessionOr('STINT_SESSION, else the only open one of this checkout');
 
 /** The same for a verb that is about a closed session. */
-export const closedField = sessionOr('STINT_SESSION, else the only closed one of this checkout');
+export const closedField = () => sessionOr('STINT_SESSION, else the only closed one of this checkout');
 
 /** The same for a verb that is about one in the archive. */
-export const archivedField = sessionOr('STINT_SESSION, else the only archived one of this checkout');
+export const archivedField = () => sessionOr('STINT_SESSION, else the only archived one of this checkout');
 
 /** The same for a verb that is about all sessions of the store, unless one is named. */
-export const sessionFilter = sessionOr('all of this store');
+export const sessionFilter = () => sessionOr('all of this store');
 
 const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -291,6 +291,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
   definition: KindDefinition<State, Command, Event>,
 ): Kind => {
   const versions: Readonly<Record<string, number>> = definition.eventVersions;
+  let commandTypes: readonly string[] | undefined;
 
   const fold = (state: State): Folded => ({
     state,
@@ -332,9 +333,13 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     summary: definition.summary,
     stateVersion: definition.stateVersion,
     positions: definition.positions ?? [],
-    commandTypes: [...new Set(definition.examples.map((command) => command.type))],
+    get commandTypes() {
+      return (commandTypes ??= [...new Set(definition.examples.map(({ type }) => type))]);
+    },
     eventVersions: versions,
-    examples: definition.examples.map((command) => ({ ...command })),
+    get examples() {
+      return definition.examples.map((command) => ({ ...command }));
+    },
     exampleSamples: definition.exampleSamples ?? new Map(),
     folder: definition.folder,
     current: definition.current,

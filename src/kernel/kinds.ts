@@ -77,7 +77,7 @@ export const knownKind = async (kinds: Kinds, name: string): Promise<Kind | unde
 
 /** Whether sessions of a kind have steps that are handed out; not of one that nobody knows, or that cannot be loaded. */
 export const handsOutSteps = async (kinds: Kinds, name: string): Promise<boolean> =>
-  (await knownKind(kinds, name))?.commandTypes.includes('claim-step') === true;
+  (await knownKind(kinds, name))?.empty.steps !== undefined;
 
 /** The folder of a session, whatever kind it is of, relative to the checkout's root; empty where that is not known. */
 export const folderIn = async (

@@ -26,11 +26,12 @@ export const completionVerb = (workflow: PhaseWorkflow): Verb => {
       },
     ],
     retired: [`state ${completion.verb.split('-').toReversed().join('-')}`],
-    input: v.strictObject({
-      round: optionalCount(`The ${roundName(workflow)}. Default: the current one.`),
-      require_final: flag(`Refuse (6) unless ${completion.finalPath.replaceAll('{round}', 'N')} is there.`),
-      session: sessionField,
-    }),
+    input: () =>
+      v.strictObject({
+        round: optionalCount(`The ${roundName(workflow)}. Default: the current one.`),
+        require_final: flag(`Refuse (6) unless ${completion.finalPath.replaceAll('{round}', 'N')} is there.`),
+        session: sessionField(),
+      }),
     payload: { summary: completion.payload, check: completion.check },
     does: {
       writes: async (world, input, payload) => {

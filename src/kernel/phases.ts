@@ -193,7 +193,9 @@ export const definePhaseWorkflow = (workflow: PhaseWorkflow): Kind =>
     progress: (state) => progressOf(workflow, state),
     folder: (name) => folderOf(workflow, name),
     mirrors: (state) => mirrorsOf(workflow, state),
-    examples: [...workflow.examples, ...importExamples(workflow)],
+    get examples() {
+      return [...workflow.examples, ...importExamples(workflow)];
+    },
   });
 
 const evolve = (workflow: PhaseWorkflow, state: PhaseState, event: PhaseEvent, stored: StoredEvent): PhaseState => {

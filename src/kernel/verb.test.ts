@@ -17,7 +17,7 @@ const record = defineVerb({
   summary: 'Write texts and a payload down.',
   details: 'For tests.',
   examples: [],
-  input: v.strictObject({ text: requiredText('The text.'), more: optionalTexts('More texts.') }),
+  input: () => v.strictObject({ text: requiredText('The text.'), more: optionalTexts('More texts.') }),
   payload: { summary: 'anything', check: () => ok({ notes: [] }) },
   does: {
     writes: async (_, { text, more = [] }, payload) =>

@@ -190,7 +190,8 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly aliases?: readonly Alias[];
   /** The names that it had in older versions of them, which these refuse too. */
   readonly retired?: readonly string[];
-  readonly input: Schema;
+  /** Made when it is asked for: no verb is checked but the one that is called. */
+  readonly input: () => Schema;
   /** The fields that may be given by position, in order. */
   readonly positionals?: readonly (keyof v.InferOutput<Schema> & string)[];
   /** Not together with a payload: there is one standard input. */
@@ -294,9 +295,11 @@ export interface VerbResult {
 /** Closes over the types of a verb's author. */
 export const defineVerb = <const Schema extends InputSchema>(definition: VerbDefinition<Schema>): Verb => {
   const { does } = definition;
+  let schema: Schema | undefined;
+  const inputSchema = (): Schema => (schema ??= definition.input());
 
   const parse = (input: JsonObject): Result<v.InferOutput<Schema>, Refusal> => {
-    const parsed = v.safeParse(definition.input, input);
+    const parsed = v.safeParse(inputSchema(), input);
     if (!parsed.success) {
       return err(
         refuse('usage', `${definition.name}: ${parsed.issues.map(faultOf).join('; ')}.`, {
@@ -394,7 +397,9 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
     examples: definition.examples,
     aliases: definition.aliases ?? [],
     retired: definition.retired ?? [],
-    input: definition.input,
+    get input() {
+      return inputSchema();
+    },
     positionals: definition.positionals ?? [],
     textFrom: definition.textFrom,
     pairs: definition.pairs,

@@ -21,7 +21,7 @@ export const doctor = defineVerb({
 
 Files of workflow runs in .workflow/sessions, and of orchestrations in .claude, that the store knows nothing of, because it was lost or they are of another program, are named (importable): stint import workflow-run and stint import orchestrator take them over.`,
   examples: ['stint doctor', 'stint doctor --json', 'stint doctor --fix'],
-  input: v.strictObject({ session: sessionFilter, fix: flag('Bring back what can be brought back.') }),
+  input: () => v.strictObject({ session: sessionFilter(), fix: flag('Bring back what can be brought back.') }),
   cares: true,
   unopened: (refusal) => ({
     healthy: false,

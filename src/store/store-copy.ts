@@ -16,10 +16,11 @@ Every session is taken over with its events as they are, their numbers, times an
 
 Where TO has sessions of another store already, a completion that comes again is not recognised there by its payload: it is a conflict (9).`,
   examples: ['stint store copy .stint env:TEAM_STORE', 'stint store copy env:TEAM_STORE ../backup/stint.db --json'],
-  input: v.strictObject({
-    from: requiredText('The store that is read.'),
-    to: requiredText('The store that is written.'),
-  }),
+  input: () =>
+    v.strictObject({
+      from: requiredText('The store that is read.'),
+      to: requiredText('The store that is written.'),
+    }),
   positionals: ['from', 'to'],
   does: { apart: async (tools, { from, to }) => copyBetween(tools, from, to) },
   text: (answer) => {

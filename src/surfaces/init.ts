@@ -19,9 +19,10 @@ export const init = defineVerb({
 
 Nothing is connected and no store is made: that is done by the first session that is begun.`,
   examples: ['stint init --store env:TEAM_STORE --project shop'],
-  input: v.strictObject({
-    project: requiredText('The name of the project on the server.'),
-  }),
+  input: () =>
+    v.strictObject({
+      project: requiredText('The name of the project on the server.'),
+    }),
   does: {
     apart: async ({ root, named: to }, { project }) => {
       if (to === undefined || !/^env:[A-Za-z_][A-Za-z0-9_]*$/.test(to))

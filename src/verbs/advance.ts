@@ -21,13 +21,14 @@ export const advance = defineVerb({
     'stint advance --skip discourse --reason "two reviewers, no dispute"',
     'stint advance context --round 2',
   ],
-  input: v.strictObject({
-    phase: optionalText('The phase to enter; with --skip it may be left out.'),
-    round: optionalCount('The round: the current one, or the next one to start it.'),
-    skip: optionalText('The phase to pass over.'),
-    reason: optionalText('Why it is passed over.'),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      phase: optionalText('The phase to enter; with --skip it may be left out.'),
+      round: optionalCount('The round: the current one, or the next one to start it.'),
+      skip: optionalText('The phase to pass over.'),
+      reason: optionalText('Why it is passed over.'),
+      session: sessionField(),
+    }),
   aliases: [
     {
       name: 'state advance',

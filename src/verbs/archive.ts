@@ -13,7 +13,7 @@ Only what is closed is archived (5), and nothing is overwritten: where something
 
 Without --session it is the only closed session of this checkout that is not in the archive; of several none is guessed, and the refusal (4) lists them. Archiving it again changes nothing.`,
   examples: ['stint archive', 'stint archive --session review:2026-03-17-main --json'],
-  input: v.strictObject({ session: closedField }),
+  input: () => v.strictObject({ session: closedField() }),
   positionals: ['session'],
   keepsCopy: true,
   does: {

@@ -18,11 +18,12 @@ What is open already with the same words is not raised again: its id is answered
     'stint block "the staging database is down"',
     'stint block "no key for the scanner" --needs "a key from ops"',
   ],
-  input: v.strictObject({
-    reason: requiredText('What keeps the work from going on.'),
-    needs: v.optional(requiredText('What it would take to go on.')),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      reason: requiredText('What keeps the work from going on.'),
+      needs: v.optional(requiredText('What it would take to go on.')),
+      session: sessionField(),
+    }),
   positionals: ['reason'],
   does: {
     writes: async (world, { session, reason, needs = null }) => {

@@ -21,11 +21,12 @@ Every fact is told whole, with who recorded it, when, and in which event; a text
     'stint brief --format markdown --session review:2026-03-17-main',
     'stint brief --budget full --json',
   ],
-  input: v.strictObject({
-    ...briefFields,
-    format: v.optional(choice(formats, 'How it is printed; default text')),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      ...briefFields,
+      format: v.optional(choice(formats, 'How it is printed; default text')),
+      session: sessionField(),
+    }),
   positionals: ['session'],
   does: {
     reads: async (world, input) => {

@@ -16,12 +16,13 @@ export const decide = defineVerb({
 
 The first answer counts: the same one again changes nothing, another one is a conflict (9) that names the first. No lease is needed.`,
   examples: ['stint decide CP-02 continue', 'stint decide CP-02 pause --reason "wait for the release"'],
-  input: v.strictObject({
-    node: requiredName('The checkpoint.'),
-    answer: choice(['continue', 'pause', 'abort'], 'How it goes on'),
-    reason: optionalText('Why.'),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      node: requiredName('The checkpoint.'),
+      answer: choice(['continue', 'pause', 'abort'], 'How it goes on'),
+      reason: optionalText('Why.'),
+      session: sessionField(),
+    }),
   positionals: ['node', 'answer'],
   does: {
     writes: async (world, { session, ...wish }) => {

@@ -15,14 +15,15 @@ What a failure means says the template of a run: retry begins the node anew, onc
     'stint fail N-002 --error "the tests do not pass" --json',
     'stint fail N-002 --attempt 1 --token 1773748822000 --error "killed" --exit-code 137',
   ],
-  input: v.strictObject({
-    step: requiredName('The id of the step.'),
-    error: requiredText('What went wrong.'),
-    attempt: optionalCount('The attempt. Default: the one that runs.'),
-    token: optionalCount('Its token, as next --claim gave it.'),
-    exit_code: optionalCount('How its program ended.', 0, 2 ** 31 - 1),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      step: requiredName('The id of the step.'),
+      error: requiredText('What went wrong.'),
+      attempt: optionalCount('The attempt. Default: the one that runs.'),
+      token: optionalCount('Its token, as next --claim gave it.'),
+      exit_code: optionalCount('How its program ended.', 0, 2 ** 31 - 1),
+      session: sessionField(),
+    }),
   positionals: ['step'],
   does: {
     writes: async (world, { step, attempt, token, session, ...result }) => {

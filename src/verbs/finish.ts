@@ -15,11 +15,12 @@ export const finish = defineVerb({
 Instances and utilities that still run on it are cancelled in the same transaction, but not the process that finishes it (--process), and no supervisor: how it ends it says itself.`,
   everyday: true,
   examples: ['stint finish', 'stint finish --abort --reason "the change was withdrawn"'],
-  input: v.strictObject({
-    abort: flag('Close it unfinished.'),
-    reason: optionalText('Why it is closed unfinished.'),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      abort: flag('Close it unfinished.'),
+      reason: optionalText('Why it is closed unfinished.'),
+      session: sessionField(),
+    }),
   aliases: [{ name: 'state finish', flags: { 'session-id': 'session' } }],
   retired: ['state close'],
   keepsCopy: true,

@@ -12,10 +12,11 @@ export const handoffAudit = defineVerb({
   summary: 'Is any document of a hand-off broken, archived ones too?',
   details: `Every session state and every handover below the root as validate-state and validate-handover look at them, the pair that was worked on last, those that were archived under one stamp, and the file of the lease. One that is broken hides no other; each finding has its file, line and remedy (7). Warnings: no active pair, an archived document without the other one, a lease that has expired or is about another handover. A handover that another has taken the place of need not say what CURRENT.md says now; files that are no such documents are left alone.`,
   examples: ['stint handoff audit', 'stint handoff audit --root docs/tests --json'],
-  input: v.strictObject({
-    root: optionalText('The folder of the documents. Default: the one of this project.'),
-    start_dir: optionalText('The folder to look from. Default: the current one.'),
-  }),
+  input: () =>
+    v.strictObject({
+      root: optionalText('The folder of the documents. Default: the one of this project.'),
+      start_dir: optionalText('The folder to look from. Default: the current one.'),
+    }),
   does: {
     reads: async (world, input) => {
       const root = await findRoot(world, input);

@@ -11,10 +11,11 @@ export const handoffLocate = defineVerb({
   summary: 'Which two documents tell where the work stands?',
   details: `source says how they were found: current-pointer (CURRENT.md names a handover that is there), current-plus-latest-handover (it names none: the newest one), latest-handover-pointer (there is no CURRENT.md: the newest handover, and what that names), latest-snapshots (the newest of both). The newest is the one with the latest stamp in its name; a stamp that is no time is none. Where there is no pair it is refused (4).`,
   examples: ['stint handoff locate --json'],
-  input: v.strictObject({
-    root: optionalText('The folder of the documents. Default: the one of this project.'),
-    start_dir: optionalText('The folder to look from. Default: the current one.'),
-  }),
+  input: () =>
+    v.strictObject({
+      root: optionalText('The folder of the documents. Default: the one of this project.'),
+      start_dir: optionalText('The folder to look from. Default: the current one.'),
+    }),
   does: {
     reads: async (world, input) => {
       const root = await findRoot(world, input);

@@ -10,10 +10,11 @@ export const handoffRoot = defineVerb({
   summary: 'Where does this project keep its hand-off documents?',
   details: `The folder that --root names, else the first of docs/tests, docs/test, test-docs and test-documentation that is there, in the checkout of --start-dir or of the current folder; docs/tests where none is. It is only looked for, not made. A file in its place is refused (6).`,
   examples: ['stint handoff root', 'stint handoff root --start-dir packages/web --json'],
-  input: v.strictObject({
-    root: optionalText('The folder itself.'),
-    start_dir: optionalText('The folder to look from. Default: the current one.'),
-  }),
+  input: () =>
+    v.strictObject({
+      root: optionalText('The folder itself.'),
+      start_dir: optionalText('The folder to look from. Default: the current one.'),
+    }),
   printsValue: true,
   does: {
     reads: async (world, input) => {

@@ -13,11 +13,12 @@ export const handoffSummarize = defineVerb({
   summary: 'What do the two documents of a hand-off say, in short?',
   details: `For whoever takes over: the task, how it stands, who is next, what is left, what to open and to run first, who holds the lease of the folder, and what is wrong with the documents as warnings, which --strict makes a refusal (7). None stands for what nobody said.`,
   examples: ['stint handoff summarize', 'stint handoff summarize --strict --json'],
-  input: v.strictObject({
-    handover: optionalText('The handover. Default: that of the pair that was worked on last.'),
-    session_state: optionalText('The session state.'),
-    strict: flag('Refuse a pair with warnings.'),
-  }),
+  input: () =>
+    v.strictObject({
+      handover: optionalText('The handover. Default: that of the pair that was worked on last.'),
+      session_state: optionalText('The session state.'),
+      strict: flag('Refuse a pair with warnings.'),
+    }),
   does: {
     reads: async (world, { strict, ...input }) => {
       const meant = await meantPair(world, input);

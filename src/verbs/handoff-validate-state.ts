@@ -10,7 +10,7 @@ export const handoffValidateState = defineVerb({
   summary: 'Is a session state (CURRENT.md) sound?',
   details: `It has its sections in their order, each filled in, one of the five statuses, a time with an offset, who updated it and who is next, and names a handover that is there and has the same status. What is wrong is told with its line and a remedy (7). Line ends, a byte order mark, fenced blocks and sections that nobody asks for are no fault. A conflict that a merge has left is told alone. What the pointer names is never looked at outside of the documentation, and nothing of a file is shown that is no such document.`,
   examples: ['stint handoff validate-state docs/tests/session-state/CURRENT.md --json'],
-  input: v.strictObject({ path: requiredText('The file.') }),
+  input: () => v.strictObject({ path: requiredText('The file.') }),
   positionals: ['path'],
   does: { reads: async (world, { path }) => judgeDocument(world, sessionState, path) },
   text: (answer) =>

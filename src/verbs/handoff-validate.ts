@@ -16,10 +16,11 @@ export const handoffValidate = defineVerb({
     'stint handoff validate',
     'stint handoff validate --session-state docs/tests/session-state/CURRENT.md --json',
   ],
-  input: v.strictObject({
-    handover: optionalText('The handover.'),
-    session_state: optionalText('The session state.'),
-  }),
+  input: () =>
+    v.strictObject({
+      handover: optionalText('The handover.'),
+      session_state: optionalText('The session state.'),
+    }),
   does: {
     reads: async (world, input) => {
       const meant = await meantPair(world, input);

@@ -27,9 +27,10 @@ export const importReview = defineVerb({
 --dry-run shows what would be taken. Doing it again takes what is new; a session that has gone on here since is left alone. The original is never changed.`,
   examples: ['stint import review --dry-run', 'stint import review ../old-checkout/.ocr --json'],
   aliases: [{ name: 'state sync' }],
-  input: v.strictObject({
-    path: optionalText('The .ocr folder, or the folder that holds it. Default: .ocr of this checkout.'),
-  }),
+  input: () =>
+    v.strictObject({
+      path: optionalText('The .ocr folder, or the folder that holds it. Default: .ocr of this checkout.'),
+    }),
   positionals: ['path'],
   creates: true,
   does: {

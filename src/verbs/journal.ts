@@ -17,12 +17,13 @@ export const journal = defineVerb({
   summary: 'What was decided, assumed, done and noted.',
   details: `The entries of a session with their whole texts, the oldest first: what stint note wrote, and what blocked the work, with what became of it. An entry that was superseded is told with the one that took its place. --limit N gives the newest N of those that are meant; total says how many of these types there are.`,
   examples: ['stint journal', 'stint journal --type decision --type assumption', 'stint journal --since 12 --json'],
-  input: v.strictObject({
-    session: sessionField,
-    type: choices(everyType, 'Only entries of this type'),
-    since: optionalCount('Only those behind this number of an event.', 0),
-    limit: optionalCount('Only the newest so many.'),
-  }),
+  input: () =>
+    v.strictObject({
+      session: sessionField(),
+      type: choices(everyType, 'Only entries of this type'),
+      since: optionalCount('Only those behind this number of an event.', 0),
+      limit: optionalCount('Only the newest so many.'),
+    }),
   positionals: ['session'],
   does: {
     reads: async (world, { session, type: types, since, limit }) => {

@@ -16,12 +16,13 @@ While it is held, others read the session and write remarks, and everything that
     'stint lease claim --purpose "round 2" --ttl 1h --json',
     'stint lease claim --take-over --session review:2026-03-17-main',
   ],
-  input: v.strictObject({
-    purpose: optionalName('What for.'),
-    ttl: ttlField,
-    pid: optionalCount('The pid of the program that holds it, on this machine.', 1, 2 ** 31 - 1),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      purpose: optionalName('What for.'),
+      ttl: ttlField,
+      pid: optionalCount('The pid of the program that holds it, on this machine.', 1, 2 ** 31 - 1),
+      session: sessionField(),
+    }),
   does: {
     writes: async (world, input) => {
       // Who claims comes to work on it: whether it may is decided with the claim.

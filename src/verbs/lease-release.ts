@@ -10,7 +10,7 @@ export const leaseRelease = defineVerb({
   summary: 'Give the session back.',
   details: `Where nobody holds it nothing changes. A lease of somebody else is only given back when it has expired, when its holder is proved to be gone, or with --take-over. Closing a session ends its lease too.`,
   examples: ['stint lease release', 'stint lease release --session review:2026-03-17-main --take-over'],
-  input: v.strictObject({ session: sessionField }),
+  input: () => v.strictObject({ session: sessionField() }),
   does: {
     writes: async (world, input) => {
       const row = await resolve({ ...world, joins: undefined }, input.session);

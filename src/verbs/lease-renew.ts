@@ -13,7 +13,7 @@ export const leaseRenew = defineVerb({
   summary: 'Hold the session for longer.',
   details: `From now on, for --ttl, else for as long as it was claimed or renewed for the last time. Kept beside the log: a renewal is no event. A lease that has expired is not renewed (10), because somebody else may have come to work on the session: it is claimed again.`,
   examples: ['stint lease renew', 'stint lease renew --ttl 2h --lease-token 1773748822000'],
-  input: v.strictObject({ ttl: renewalField, session: sessionField }),
+  input: () => v.strictObject({ ttl: renewalField, session: sessionField() }),
   does: {
     writes: async (world, input) => {
       if (world.caller.takeOver)

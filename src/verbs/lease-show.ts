@@ -11,7 +11,7 @@ export const leaseShow = defineVerb({
   summary: 'Who holds the session, and since when?',
   details: `state is none, active, expired, or stale: not expired, but whoever was named with the claim is proved to be gone, or its clock was ahead and nobody is seen (clock_ahead). alive says what can be seen of the holder from here: alive or dead only on its own machine and where a pid was given; where nothing is seen, dead if its process has ended on record, else unknown. refused counts the commands of others that were refused since it was claimed.`,
   examples: ['stint lease show', 'stint lease show --session review:2026-03-17-main --json'],
-  input: v.strictObject({ session: sessionField }),
+  input: () => v.strictObject({ session: sessionField() }),
   positionals: ['session'],
   does: {
     reads: async (world, input) => {

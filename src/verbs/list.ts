@@ -16,10 +16,11 @@ export const list = defineVerb({
   summary: 'Which sessions are there?',
   details: `The open sessions of this store, those changed last first; --all lists the closed ones too, with those in the archive. One whose processes are all dead, or whose steps were all left by whoever had them, shows as interrupted.`,
   examples: ['stint list', 'stint list --all --json'],
-  input: v.strictObject({
-    all: flag('Closed sessions too.'),
-    kind: optionalText('Only those of this kind.'),
-  }),
+  input: () =>
+    v.strictObject({
+      all: flag('Closed sessions too.'),
+      kind: optionalText('Only those of this kind.'),
+    }),
   does: {
     reads: async (world, input) => {
       const unknown = input.kind === undefined ? undefined : checkKind(world.kinds, input.kind);

@@ -21,15 +21,16 @@ With --follow it goes on: every event that was written, and then each one as it 
     'stint log --follow --all --json',
     'stint log --follow --session login --after review:login@12.8f14e45f',
   ],
-  input: v.strictObject({
-    session: sessionField,
-    limit: optionalCount('Only the newest so many. With --follow: end after so many.'),
-    follow: flag('Give each event as it is written, and do not end.'),
-    all: flag('With --follow: of all sessions of this store.'),
-    after: optionalText(
-      'With --follow: the cursor to go on behind, @FILE for a file that holds it, or now. Default: before the first event.',
-    ),
-  }),
+  input: () =>
+    v.strictObject({
+      session: sessionField(),
+      limit: optionalCount('Only the newest so many. With --follow: end after so many.'),
+      follow: flag('Give each event as it is written, and do not end.'),
+      all: flag('With --follow: of all sessions of this store.'),
+      after: optionalText(
+        'With --follow: the cursor to go on behind, @FILE for a file that holds it, or now. Default: before the first event.',
+      ),
+    }),
   positionals: ['session'],
   contradiction: ({ session, follow, all, after }) =>
     follow !== true && (all === true || after !== undefined)

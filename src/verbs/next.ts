@@ -23,14 +23,15 @@ export const next = defineVerb({
     'stint next --claim --ttl 10m --json',
     'stint next --claim --limit 5 --pid 4711 --json',
   ],
-  input: v.strictObject({
-    claim: flag('Hand steps out to me.'),
-    limit: optionalCount('At most so many. Default: 20, with --claim 1.', 1, pages.most),
-    after: optionalText('Only those behind this step.'),
-    ttl: ttlField,
-    pid: optionalCount('The pid of the program that does the work, on this machine.', 1, 2 ** 31 - 1),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      claim: flag('Hand steps out to me.'),
+      limit: optionalCount('At most so many. Default: 20, with --claim 1.', 1, pages.most),
+      after: optionalText('Only those behind this step.'),
+      ttl: ttlField,
+      pid: optionalCount('The pid of the program that does the work, on this machine.', 1, 2 ** 31 - 1),
+      session: sessionField(),
+    }),
   positionals: ['session'],
   contradiction: ({ claim, after, ttl, pid }) => {
     if (claim === true) return after === undefined ? undefined : '--after does not go with --claim';

@@ -15,7 +15,7 @@ export const pause = defineVerb({
 
 Pausing it again changes nothing, the reason neither. A closed session is refused (5), and so is one that somebody else holds (10).`,
   examples: ['stint pause', 'stint pause --reason "until the release is out"'],
-  input: v.strictObject({ reason: optionalText('Why it is paused.'), session: sessionField }),
+  input: () => v.strictObject({ reason: optionalText('Why it is paused.'), session: sessionField() }),
   does: {
     writes: async (world, { session, reason }) => {
       const row = await resolve(world, session);

@@ -17,9 +17,10 @@ export const processBeat = defineVerb({
   details: `Kept beside the log: a heartbeat is no event. An old one means quiet, never dead. A process that has ended is refused (5). The lease of its session that was claimed with --process and this process is renewed, as long as it has not expired.`,
   examples: ['stint process beat 01KX2QZ6', 'STINT_PROCESS=01KX2QZ6 stint process beat'],
   aliases: [{ name: 'session beat' }],
-  input: v.strictObject({
-    id: optionalText('The id of the process, or the first characters of it. Default: STINT_PROCESS.'),
-  }),
+  input: () =>
+    v.strictObject({
+      id: optionalText('The id of the process, or the first characters of it. Default: STINT_PROCESS.'),
+    }),
   positionals: ['id'],
   does: {
     writes: async (world, input) => {

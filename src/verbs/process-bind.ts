@@ -15,13 +15,14 @@ export const processBind = defineVerb({
   details: `Stores the id by which the vendor's program resumes the conversation; status and process list then say how. Once bound, the same id again changes nothing and another one is a conflict (9): a resume must never go to somebody else's conversation.`,
   examples: ['stint process bind 01KX2QZ6 0193b3c2-7d1e-7c55-8f60-2b8a1c9f4e11'],
   aliases: [{ name: 'session bind-vendor-id' }],
-  input: v.strictObject({
-    id: requiredText('The id of the process, or the first characters of it.'),
-    vendor_session: v.pipe(
-      requiredText("The vendor's id of the conversation."),
-      v.regex(vendorSessionPattern, 'must be letters, digits, ".", "_", ":" and "-", at most 256'),
-    ),
-  }),
+  input: () =>
+    v.strictObject({
+      id: requiredText('The id of the process, or the first characters of it.'),
+      vendor_session: v.pipe(
+        requiredText("The vendor's id of the conversation."),
+        v.regex(vendorSessionPattern, 'must be letters, digits, ".", "_", ":" and "-", at most 256'),
+      ),
+    }),
   positionals: ['id', 'vendor_session'],
   does: {
     writes: async (world, input) => {

@@ -14,12 +14,13 @@ export const processEnd = defineVerb({
   details: `Without --outcome the exit code decides: 0 or none is done, any other crashed. What is not known stays unknown: without --exit-code none is stored. Saying the same again changes nothing, saying something else is a conflict (9). A supervisor that crashed or was cancelled takes the instances that depend on it along. orphaned is not said here: stint process sweep records it of a process that it finds dead.`,
   examples: ['stint process end 01KX2QZ6', 'stint process end 01KX2QZ6 --exit-code 137 --note "out of memory"'],
   aliases: [{ name: 'session end-instance', flags: { status: 'outcome' } }],
-  input: v.strictObject({
-    id: optionalText('The id of the process, or the first characters of it. Default: STINT_PROCESS.'),
-    outcome: v.optional(choice(['done', 'crashed', 'cancelled'], 'How it ended')),
-    exit_code: optionalCount('Its exit code, where it is known.', 0),
-    note: optionalText('A remark.'),
-  }),
+  input: () =>
+    v.strictObject({
+      id: optionalText('The id of the process, or the first characters of it. Default: STINT_PROCESS.'),
+      outcome: v.optional(choice(['done', 'crashed', 'cancelled'], 'How it ended')),
+      exit_code: optionalCount('Its exit code, where it is known.', 0),
+      note: optionalText('A remark.'),
+    }),
   positionals: ['id'],
   does: {
     writes: async (world, input) => {

@@ -12,7 +12,7 @@ export const processList = defineVerb({
   details: `Without --session those of all open sessions; --all those of closed ones too. status is what is on record (running, done, crashed, cancelled, orphaned); liveness is what can be seen now of one that runs: alive or dead by its pid on this machine, quiet after 15 minutes without a sign, else unknown. What is dead is recorded by stint process sweep.`,
   examples: ['stint process list', 'stint process list --all --json'],
   aliases: [{ name: 'session list', flags: { workflow: 'session' } }],
-  input: v.strictObject({ session: sessionFilter, all: flag('Those of closed sessions too.') }),
+  input: () => v.strictObject({ session: sessionFilter(), all: flag('Those of closed sessions too.') }),
   does: {
     reads: async (world, input) => {
       const { store, host, caller } = world;

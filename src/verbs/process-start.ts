@@ -23,20 +23,21 @@ export const processStart = defineVerb({
     { name: 'session start-instance', flags: { workflow: 'session' }, sets: { kind: 'instance' }, prints: 'id' },
   ],
   printsValue: true,
-  input: v.strictObject({
-    kind: choice(processKinds, 'What it is'),
-    role: optionalName('What it does in this work, for example reviewer.'),
-    persona: optionalName('Whose eyes it has, for example principal.'),
-    instance: optionalCount('Its number among those of the same persona.'),
-    name: optionalName('What it is called. Default: persona and number.'),
-    vendor: optionalName('Whose agent it is, for example claude-code.'),
-    model: optionalName('The model that answers.'),
-    phase: optionalName('The phase or step that it works on.'),
-    pid: optionalCount('The pid of the running program on this machine.', 1, 2 ** 31 - 1),
-    parent: optionalText('The id of its supervisor. Default, for an instance: the newest one that runs.'),
-    note: optionalText('A remark.'),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      kind: choice(processKinds, 'What it is'),
+      role: optionalName('What it does in this work, for example reviewer.'),
+      persona: optionalName('Whose eyes it has, for example principal.'),
+      instance: optionalCount('Its number among those of the same persona.'),
+      name: optionalName('What it is called. Default: persona and number.'),
+      vendor: optionalName('Whose agent it is, for example claude-code.'),
+      model: optionalName('The model that answers.'),
+      phase: optionalName('The phase or step that it works on.'),
+      pid: optionalCount('The pid of the running program on this machine.', 1, 2 ** 31 - 1),
+      parent: optionalText('The id of its supervisor. Default, for an instance: the newest one that runs.'),
+      note: optionalText('A remark.'),
+      session: sessionField(),
+    }),
   does: {
     writes: async (world, input) => {
       const row = await resolve(world, input.session, {

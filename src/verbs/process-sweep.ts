@@ -18,7 +18,7 @@ export const processSweep = defineVerb({
   summary: 'Record the processes that are dead.',
   details: `Dead is only who is proved to be: on this machine, in this boot, with a pid that was given and is gone or was given to another program. An old heartbeat proves nothing, and a process of another machine is never judged by its pid. A dead supervisor takes its dependents along in the same transaction; what they were doing is interrupted, and the sessions stay open. Finding nobody changes nothing. Sessions that this program may not write stand in left, and do not keep the others from being swept.`,
   examples: ['stint process sweep', 'stint process sweep --dry-run --json'],
-  input: v.strictObject({ session: sessionFilter }),
+  input: () => v.strictObject({ session: sessionFilter() }),
   does: {
     writes: async (world, input) => {
       const row = input.session === undefined ? undefined : await resolve(world, input.session);

@@ -23,7 +23,7 @@ export const reconcile = defineVerb({
 unproved lists the closed sessions whose last files are there without a completion on record. They stay what they are: a file alone completes nothing. Doing it again changes nothing. --dry-run shows what would be done.`,
   examples: ['stint reconcile --dry-run', 'stint reconcile --days 30 --json'],
   aliases: [{ name: 'state reconcile' }],
-  input: v.strictObject({ days: optionalCount('Days without an event. Default: 7.') }),
+  input: () => v.strictObject({ days: optionalCount('Days without an event. Default: 7.') }),
   does: {
     writes: async (world, input) => {
       const { store, host, caller, places, files, kinds } = world;

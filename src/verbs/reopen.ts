@@ -16,11 +16,12 @@ export const reopen = defineVerb({
 
 Without --session it is the only closed session of this checkout that is not in the archive; of several none is guessed, and the refusal (4) lists them. A task that is done is over for good (5), unless its project says otherwise in stint.json: --override goes on with it, with its reason on the record. An open session answers with where it stands, and nothing changes. One in the archive is refused (5): stint unarchive comes first.`,
   examples: ['stint reopen --session 2026-03-17-main', 'stint reopen --reason "the fix was not enough"'],
-  input: v.strictObject({
-    reason: optionalText('Why it goes on.'),
-    override: v.optional(requiredText('Why one goes on that is over for good.')),
-    session: closedField,
-  }),
+  input: () =>
+    v.strictObject({
+      reason: optionalText('Why it goes on.'),
+      override: v.optional(requiredText('Why one goes on that is over for good.')),
+      session: closedField(),
+    }),
   positionals: ['session'],
   does: {
     writes: async (world, { session, reason, override }) => {

@@ -22,13 +22,14 @@ A template that has changed since is told, and changes nothing.`,
     'stint resume --rerun N-002 --reason "nothing was written"',
     'stint resume --done N-002 --take-over',
   ],
-  input: v.strictObject({
-    rerun: optionalTexts('A step in doubt that is to be done again.'),
-    done: optionalTexts('A step in doubt that is done.'),
-    reason: optionalText('How that is known.'),
-    ...briefFields,
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      rerun: optionalTexts('A step in doubt that is to be done again.'),
+      done: optionalTexts('A step in doubt that is done.'),
+      reason: optionalText('How that is known.'),
+      ...briefFields,
+      session: sessionField(),
+    }),
   aliases: [{ name: 'continue' }],
   positionals: ['session'],
   contradiction: ({ rerun = [], done = [], reason }) => {

@@ -16,7 +16,7 @@ export const show = defineVerb({
   summary: 'The session and its events, now or as it was at a revision.',
   details: `With --at the session is folded to that revision and shown as it stood then; nothing changes. The text shows the last 5 events, the JSON has all of them.`,
   examples: ['stint show --json', 'stint show --at 3'],
-  input: v.strictObject({ session: sessionField, at: optionalCount('The revision.') }),
+  input: () => v.strictObject({ session: sessionField(), at: optionalCount('The revision.') }),
   aliases: [{ name: 'state show', flags: { 'session-id': 'session' } }],
   positionals: ['session'],
   does: {

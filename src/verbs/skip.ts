@@ -13,11 +13,12 @@ export const skip = defineVerb({
   summary: 'Go on without a step, on the record.',
   details: `A step that is not done and does not run is left out, with its reason: one that was never begun, one that has failed, and one of which nobody knows what it has done. Those behind it go on; what they refer to of it is empty. Skipping it again changes nothing.`,
   examples: ['stint skip N-003b --reason "the scanner is not installed here"'],
-  input: v.strictObject({
-    step: requiredName('The id of the step.'),
-    reason: requiredText('Why it is left out.'),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      step: requiredName('The id of the step.'),
+      reason: requiredText('Why it is left out.'),
+      session: sessionField(),
+    }),
   positionals: ['step'],
   does: {
     writes: async (world, { session, ...wish }) => {

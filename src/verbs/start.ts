@@ -14,16 +14,17 @@ export const start = defineVerb({
   summary: 'Say that the work on a claimed step begins.',
   details: `Renews its claim, and puts on record what is known of whoever does it: --pid or --process, so that it is noticed when they are gone, --cli-task-id, by which stint complete finds the step, and --child-session. Saying it again renews the claim and nothing else. Only whoever claimed the step may say it: by its --token, or as the same caller.`,
   examples: ['stint start build --attempt 1 --token 1773748822000 --pid 4711'],
-  input: v.strictObject({
-    step: requiredName('The id of the step.'),
-    attempt: optionalCount('The attempt. Default: the one that runs.'),
-    token: optionalCount('Its token, as next --claim gave it.'),
-    ttl: renewalField,
-    pid: optionalCount('The pid of the program that does the work, on this machine.', 1, 2 ** 31 - 1),
-    cli_task_id: optionalName('The id of the background task that works on it.'),
-    child_session: optionalName('The session that it has started.'),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      step: requiredName('The id of the step.'),
+      attempt: optionalCount('The attempt. Default: the one that runs.'),
+      token: optionalCount('Its token, as next --claim gave it.'),
+      ttl: renewalField,
+      pid: optionalCount('The pid of the program that does the work, on this machine.', 1, 2 ** 31 - 1),
+      cli_task_id: optionalName('The id of the background task that works on it.'),
+      child_session: optionalName('The session that it has started.'),
+      session: sessionField(),
+    }),
   positionals: ['step'],
   does: {
     writes: async (world, { step, attempt, token, ttl, pid, session, ...said }) => {

@@ -15,7 +15,7 @@ export const status = defineVerb({
   details: `Answers for one session: its phase and round, how complete it is, what is missing, which files are expected by now and whether they are there, and the next action with its command. Files never count as done. Exits 0 whatever the state.`,
   everyday: true,
   examples: ['stint status', 'stint status --session review:2026-03-17-main --json'],
-  input: v.strictObject({ session: sessionField }),
+  input: () => v.strictObject({ session: sessionField() }),
   aliases: [{ name: 'state status', flags: { 'session-id': 'session' } }],
   positionals: ['session'],
   does: {

@@ -11,7 +11,7 @@ export const timeline = defineVerb({
   summary: 'How long did it stand where?',
   details: `One line for each stretch that the session stood at one position, and the total, which is their sum; a stretch that lasts is counted up to now. The time between a close and a reopening belongs to none.`,
   examples: ['stint timeline', 'stint timeline --json'],
-  input: v.strictObject({ session: sessionField }),
+  input: () => v.strictObject({ session: sessionField() }),
   positionals: ['session'],
   does: {
     reads: async (world, { session }) => {

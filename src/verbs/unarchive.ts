@@ -13,7 +13,7 @@ Nothing is overwritten: where something lies at its own place it is refused with
 
 Without --session it is the only session of this checkout in the archive; of several none is guessed, and the refusal (4) lists them. For a session that is not in the archive nothing changes.`,
   examples: ['stint unarchive --session 2026-03-17-main'],
-  input: v.strictObject({ session: archivedField }),
+  input: () => v.strictObject({ session: archivedField() }),
   positionals: ['session'],
   does: {
     writes: async (world, { session }) => {

@@ -16,11 +16,12 @@ export const unblock = defineVerb({
 
 A session whose last blocker was cleared is not closed by that: stint finish does it, where nothing else is missing.`,
   examples: ['stint unblock', 'stint unblock 7 --how "the database is back"'],
-  input: v.strictObject({
-    id: optionalCount('The id of the blocker. Default: the only one that is open.'),
-    how: optionalText('What was done about it.'),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      id: optionalCount('The id of the blocker. Default: the only one that is open.'),
+      how: optionalText('What was done about it.'),
+      session: sessionField(),
+    }),
   positionals: ['id'],
   does: {
     writes: async (world, { session, id, how = null }) => {

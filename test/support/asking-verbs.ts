@@ -21,11 +21,12 @@ export const play = defineVerb({
   summary: 'Play a flow.',
   details: 'For tests.',
   examples: [],
-  input: strictObject({
-    flow: requiredText('The flow.'),
-    context: optionalPairs('What the flow is told.'),
-    rerun: optionalTexts('Nodes to run again.'),
-  }),
+  input: () =>
+    strictObject({
+      flow: requiredText('The flow.'),
+      context: optionalPairs('What the flow is told.'),
+      rerun: optionalTexts('Nodes to run again.'),
+    }),
   positionals: ['flow'],
   pairs: { field: 'context', file: 'context-file' },
   does: {
@@ -46,11 +47,12 @@ export const complete = defineVerb({
   summary: 'Complete a node.',
   details: 'For tests.',
   examples: [],
-  input: strictObject({
-    node: requiredText('The node.'),
-    output: anyText('What came of it.'),
-    artifact: optionalTexts('Files that came of it.'),
-  }),
+  input: () =>
+    strictObject({
+      node: requiredText('The node.'),
+      output: anyText('What came of it.'),
+      artifact: optionalTexts('Files that came of it.'),
+    }),
   positionals: ['node'],
   textFrom: { field: 'output', file: 'output-file' },
   does: {
@@ -65,10 +67,11 @@ export const amend = defineVerb({
   summary: 'Amend a flow.',
   details: 'For tests.',
   examples: [],
-  input: strictObject({
-    reason: optionalText('Why.'),
-    context: optionalPairs('What the flow is told.'),
-  }),
+  input: () =>
+    strictObject({
+      reason: optionalText('Why.'),
+      context: optionalPairs('What the flow is told.'),
+    }),
   textFrom: { field: 'reason', file: 'reason-file' },
   pairs: { field: 'context', file: 'context-file' },
   does: { apart: async (_, input) => ok({ reason: input.reason ?? null, context: [...(input.context ?? [])] }) },
@@ -81,7 +84,7 @@ export const stuck = defineVerb({
   summary: 'Get stuck.',
   details: 'For tests.',
   examples: [],
-  input: strictObject({}),
+  input: () => strictObject({}),
   does: {
     apart: async () =>
       err({

@@ -11,7 +11,7 @@ export const agentCancel = defineVerb({
   summary: 'Give an agent up: what it does counts no more.',
   details: `An agent that is at work is interrupted, and its result is not taken any more. It counts as over, and may be started again. One that has completed is refused (5); cancelling it again changes nothing.`,
   examples: ['stint agent cancel test-2 --reason "covered by test-1"'],
-  input: v.strictObject({ agent: agentField, reason: optionalText('Why.'), session: sessionField }),
+  input: () => v.strictObject({ agent: agentField, reason: optionalText('Why.'), session: sessionField() }),
   positionals: ['agent'],
   does: {
     writes: async (world, { agent, reason, session }) =>
@@ -25,7 +25,7 @@ export const agentPause = defineVerb({
   summary: 'Put on record that an agent was told to stop for now.',
   details: `Its attempt and its token stay what they are, and it does not count as at work where the mode limits how many are. stint agent continue puts it to work again; its result is taken in any case. To pause all of it: stint pause.`,
   examples: ['stint agent pause code-1 --reason "until the schema is decided"'],
-  input: v.strictObject({ agent: agentField, reason: optionalText('Why.'), session: sessionField }),
+  input: () => v.strictObject({ agent: agentField, reason: optionalText('Why.'), session: sessionField() }),
   positionals: ['agent'],
   does: {
     writes: async (world, { agent, reason, session }) =>
@@ -39,7 +39,7 @@ export const agentContinue = defineVerb({
   summary: 'Put a paused agent to work again.',
   details: `Refused (5) where as many agents are at work as the mode allows. An agent that is not paused is left as it is.`,
   examples: ['stint agent continue code-1'],
-  input: v.strictObject({ agent: agentField, session: sessionField }),
+  input: () => v.strictObject({ agent: agentField, session: sessionField() }),
   positionals: ['agent'],
   does: {
     writes: async (world, { agent, session }) => orderCommand(world, session, { type: 'continue-agent', agent }),

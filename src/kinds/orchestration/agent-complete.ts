@@ -27,16 +27,17 @@ Where nobody is at work any more, or after every agent, as the mode says, a chec
     'stint agent complete code-1 --summary "The parser reads all fixtures" --file src/parser.ts',
     'stint agent complete arch-1 --summary "3 methods proposed" --tokens 1500 --json',
   ],
-  input: v.strictObject({
-    agent: agentField,
-    summary: requiredText('What came of it, in a few words.'),
-    file: optionalTexts('A file that it has made or changed.'),
-    result_file: optionalText('The file that holds its whole result.'),
-    tokens: optionalCount('How large its context was, in tokens.', 0),
-    vendor_session: optionalName('The conversation of its vendor.'),
-    ...attemptFields,
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      agent: agentField,
+      summary: requiredText('What came of it, in a few words.'),
+      file: optionalTexts('A file that it has made or changed.'),
+      result_file: optionalText('The file that holds its whole result.'),
+      tokens: optionalCount('How large its context was, in tokens.', 0),
+      vendor_session: optionalName('The conversation of its vendor.'),
+      ...attemptFields,
+      session: sessionField(),
+    }),
   positionals: ['agent', 'summary'],
   does: {
     writes: async (world, { agent, summary, file = [], result_file: resultFile, attempt, token, session, ...said }) => {

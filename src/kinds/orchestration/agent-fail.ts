@@ -13,15 +13,16 @@ export const agentFail = defineVerb({
   summary: 'Record that an agent has failed.',
   details: `It may be started again as often as the mode allows; the next action says how long to wait first (0, 2, 4, 8, 16 seconds). After three failures in a row it is left alone for 60 seconds, then tried once. A failure of a class that the mode escalates (permanent in default and optimize, all in debug and release) makes a checkpoint at once, which waits for a decision: stint decide.`,
   examples: ['stint agent fail code-1 --error "the tests do not compile" --class logical'],
-  input: v.strictObject({
-    agent: agentField,
-    error: requiredText('What went wrong.'),
-    class: v.optional(choice(errorClasses, 'What sort of error it is')),
-    tokens: optionalCount('How large its context was, in tokens.', 0),
-    vendor_session: optionalName('The conversation of its vendor.'),
-    ...attemptFields,
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      agent: agentField,
+      error: requiredText('What went wrong.'),
+      class: v.optional(choice(errorClasses, 'What sort of error it is')),
+      tokens: optionalCount('How large its context was, in tokens.', 0),
+      vendor_session: optionalName('The conversation of its vendor.'),
+      ...attemptFields,
+      session: sessionField(),
+    }),
   positionals: ['agent'],
   does: {
     writes: async (world, { agent, attempt, token, session, ...said }) => {

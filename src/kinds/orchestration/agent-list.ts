@@ -17,10 +17,11 @@ export const agentList = defineVerb({
   summary: 'All agents, with how it stands with each.',
   details: `In the order in which they came: attempt, progress, what came of it, how often it may still be started, and its circuit: open while it is left alone after three failures in a row, half-open when it may be tried once.`,
   examples: ['stint agent list', 'stint agent list --status failed --json'],
-  input: v.strictObject({
-    status: v.optional(choice(standings, 'Only those of which it stands so')),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      status: v.optional(choice(standings, 'Only those of which it stands so')),
+      session: sessionField(),
+    }),
   positionals: ['session'],
   does: {
     reads: async (world, { status, session }) => {

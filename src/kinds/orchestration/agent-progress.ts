@@ -14,19 +14,20 @@ export const agentProgress = defineVerb({
   summary: 'Say how far an agent is, in per cent.',
   details: `The newest value is kept beside the log, since it may come often: no event, no revision. It goes on record, and into the file of the session, with the next thing that happens, or with stint save. It is a sign of life too: the claim is renewed.`,
   examples: ['stint agent progress code-1 60'],
-  input: v.strictObject({
-    agent: agentField,
-    percent: v.pipe(
-      v.number((issue) => (issue.received === 'undefined' ? 'is missing' : 'expected a whole number')),
-      v.integer('expected a whole number'),
-      v.minValue(0, 'expected at least 0'),
-      v.maxValue(100, 'expected at most 100'),
-      v.description('How far it is, from 0 to 100.'),
-    ),
-    ...attemptFields,
-    ttl: renewalField,
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      agent: agentField,
+      percent: v.pipe(
+        v.number((issue) => (issue.received === 'undefined' ? 'is missing' : 'expected a whole number')),
+        v.integer('expected a whole number'),
+        v.minValue(0, 'expected at least 0'),
+        v.maxValue(100, 'expected at most 100'),
+        v.description('How far it is, from 0 to 100.'),
+      ),
+      ...attemptFields,
+      ttl: renewalField,
+      session: sessionField(),
+    }),
   positionals: ['agent', 'percent'],
   does: {
     writes: async (world, { agent, percent, attempt, token, ttl, session }) => {

@@ -18,16 +18,17 @@ Refused (5) are an agent that has completed, that is at work, or of which nobody
     'stint agent start code-1 --type code --task "Write the parser" --json',
     'stint agent start code-1 --pid 4711 --ttl 1h',
   ],
-  input: v.strictObject({
-    agent: agentField,
-    type: optionalName('What sort of agent it is, for example code or test. Needed for a new one.'),
-    task: optionalText('What it is to do. Needed for a new one.'),
-    tokens: optionalCount('How large its context is, in tokens.', 0),
-    vendor_session: optionalName('The conversation of its vendor, by which it can be gone on with.'),
-    ttl: ttlField,
-    pid: optionalCount('The pid of the program that does the work, on this machine.', 1, 2 ** 31 - 1),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      agent: agentField,
+      type: optionalName('What sort of agent it is, for example code or test. Needed for a new one.'),
+      task: optionalText('What it is to do. Needed for a new one.'),
+      tokens: optionalCount('How large its context is, in tokens.', 0),
+      vendor_session: optionalName('The conversation of its vendor, by which it can be gone on with.'),
+      ttl: ttlField,
+      pid: optionalCount('The pid of the program that does the work, on this machine.', 1, 2 ** 31 - 1),
+      session: sessionField(),
+    }),
   positionals: ['agent'],
   does: {
     writes: async (world, { agent, type, task, session, tokens, vendor_session, ...input }) => {

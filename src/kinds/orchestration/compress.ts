@@ -20,10 +20,11 @@ export const compress = defineVerb({
     'stint compress "Parser done, import half; next: the torn files"',
     'stint compress --summary summary.md',
   ],
-  input: v.strictObject({
-    text: optionalText('What is known and to be gone on with. Default: the brief.'),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      text: optionalText('What is known and to be gone on with. Default: the brief.'),
+      session: sessionField(),
+    }),
   positionals: ['text'],
   textFrom: { field: 'text', file: 'summary' },
   does: {

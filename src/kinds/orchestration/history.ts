@@ -29,10 +29,11 @@ export const history = defineVerb({
   summary: 'The orchestrations of this checkout that are over, the newest first.',
   details: `Numbered, with date, goal and status; history N shows one of them, as history show N does. Files in the history folder that are not taken over are listed below, the newest first, with what is wrong with them where they cannot be read: they keep none of the others from being listed.`,
   examples: ['stint history', 'stint history --limit 50 --json', 'stint history 2'],
-  input: v.strictObject({
-    entry: optionalText('The number, or the name, of the one to show.'),
-    limit: optionalCount('At most so many. Default: 10.'),
-  }),
+  input: () =>
+    v.strictObject({
+      entry: optionalText('The number, or the name, of the one to show.'),
+      limit: optionalCount('At most so many. Default: 10.'),
+    }),
   positionals: ['entry'],
   contradiction: ({ entry, limit }) =>
     entry !== undefined && limit !== undefined ? 'an entry and --limit do not go together' : undefined,
@@ -64,7 +65,7 @@ export const historyShow = defineVerb({
   summary: 'One orchestration that is over.',
   details: `Its goal, status, agents, completed work and what was left to do. What happened in it: stint log, stint journal.`,
   examples: ['stint history show 2 --json'],
-  input: v.strictObject({ entry: entryField }),
+  input: () => v.strictObject({ entry: entryField }),
   positionals: ['entry'],
   does: { reads: async (world, { entry }) => show(world, entry) },
   text: (answer) => shownText(answer),
@@ -75,7 +76,7 @@ export const historyResume = defineVerb({
   summary: 'Go on with an orchestration that is over, where it was left.',
   details: `It comes out of the archive and is reopened; the open one of this checkout is put away in the same commit, as stint new does. Then stint resume says what comes next. One that somebody else holds is refused (10).`,
   examples: ['stint history resume 2', 'stint history resume 2026-03-17-k3m9x2 --json'],
-  input: v.strictObject({ entry: entryField, reason: optionalText('Why it goes on.') }),
+  input: () => v.strictObject({ entry: entryField, reason: optionalText('Why it goes on.') }),
   positionals: ['entry'],
   does: {
     writes: async (world, { entry, reason }) => {

@@ -22,12 +22,13 @@ The original is never changed: its files stay what they are until something happ
     'stint import orchestrator ../old-checkout --json',
     'stint import orchestrator .claude/orchestrator-session.json --choose ours',
   ],
-  input: v.strictObject({
-    path: optionalText('A checkout, a folder of such files, or one of them. Default: this checkout.'),
-    choose: optionalText('Which side counts where a file holds several: ours, theirs, base; first, second, third.'),
-    salvage: flag('Take what is left of a file of which something is lost.'),
-    last_good: flag('Instead of a file that is damaged take the newest copy of it that is whole.'),
-  }),
+  input: () =>
+    v.strictObject({
+      path: optionalText('A checkout, a folder of such files, or one of them. Default: this checkout.'),
+      choose: optionalText('Which side counts where a file holds several: ours, theirs, base; first, second, third.'),
+      salvage: flag('Take what is left of a file of which something is lost.'),
+      last_good: flag('Instead of a file that is damaged take the newest copy of it that is whole.'),
+    }),
   positionals: ['path'],
   contradiction: ({ salvage, last_good: lastGood }) =>
     salvage === true && lastGood === true ? '--salvage and --last-good do not go together' : undefined,

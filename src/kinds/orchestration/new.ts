@@ -18,11 +18,12 @@ export const newOrchestration = defineVerb({
   summary: 'Begin another orchestration, and put the open one away in the same commit.',
   details: `The open one of this checkout is closed and goes to the archive: completed where nothing is missing, else aborted, with the new one as the reason. stint history shows it, and stint history resume goes on with it. Where none is open this is stint begin orchestration. One that somebody else holds is not put away (10), unless --take-over.`,
   examples: ['stint new --goal "Ship the importer"', 'stint new --goal "Fix the flaky test" --mode debug --json'],
-  input: v.strictObject({
-    goal: requiredText('What it is to come to.'),
-    mode: v.optional(choice(modes, 'How it is done')),
-    name: optionalText('The name of the new session.'),
-  }),
+  input: () =>
+    v.strictObject({
+      goal: requiredText('What it is to come to.'),
+      mode: v.optional(choice(modes, 'How it is done')),
+      name: optionalText('The name of the new session.'),
+    }),
   positionals: ['goal'],
   creates: true,
   does: {

@@ -17,7 +17,7 @@ export const report = defineVerb({
   summary: 'The whole of an orchestration: agents, work, blockers, decisions, errors, and what they took.',
   details: `For an open one as it stands, for a closed one as it ended. Durations of agents that are at work are those so far; of one in doubt nobody knows it. Of the journal the newest entries are told of, with how many there are: stint journal has all.`,
   examples: ['stint report', 'stint report orchestration:2026-03-17-k3m9x2 --json'],
-  input: v.strictObject({ session: sessionField }),
+  input: () => v.strictObject({ session: sessionField() }),
   positionals: ['session'],
   does: {
     reads: async (world, { session }) => {

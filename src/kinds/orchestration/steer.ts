@@ -13,7 +13,7 @@ export const mode = defineVerb({
 
 Agents that are at work go on; the limits are those of the new mode from the next start on. The mode that it has already changes nothing.`,
   examples: ['stint mode optimize'],
-  input: v.strictObject({ mode: choice(modes, 'The mode'), session: sessionField }),
+  input: () => v.strictObject({ mode: choice(modes, 'The mode'), session: sessionField() }),
   positionals: ['mode'],
   does: {
     writes: async (world, { mode: wanted, session }) =>
@@ -27,7 +27,7 @@ export const focus = defineVerb({
   summary: 'Say what is looked at now, for whoever goes on.',
   details: `Shown by status and in the brief. Without a text the focus is taken away.`,
   examples: ['stint focus "the failing import test"', 'stint focus'],
-  input: v.strictObject({ on: optionalText('What is looked at.'), session: sessionField }),
+  input: () => v.strictObject({ on: optionalText('What is looked at.'), session: sessionField() }),
   positionals: ['on'],
   does: {
     writes: async (world, { on, session }) =>
@@ -41,7 +41,7 @@ export const save = defineVerb({
   summary: 'Put on record what was measured last, and bring the file of the session up to date.',
   details: `Everything else is on record already: it was stored before it was answered. How far agents are, and what was used of the context, comes too often for that, and is put on record here, and with whatever happens next. Where nothing was measured since, nothing changes.`,
   examples: ['stint save'],
-  input: v.strictObject({ session: sessionField }),
+  input: () => v.strictObject({ session: sessionField() }),
   positionals: ['session'],
   does: {
     writes: async (world, { session }) => orderCommand(world, session, { type: 'save' }, () => ({ file: currentFile })),

@@ -24,7 +24,7 @@ export const todoAdd = defineVerb({
   summary: 'Write down what is to be done.',
   details: `Answers the number of the todo. While there is one the session is not complete. The same text again, while it is to be done, changes nothing.`,
   examples: ['stint todo add "Update the documentation" --json'],
-  input: v.strictObject({ text: requiredText('What is to be done.'), session: sessionField }),
+  input: () => v.strictObject({ text: requiredText('What is to be done.'), session: sessionField() }),
   positionals: ['text'],
   does: {
     writes: async (world, { text, session }) =>
@@ -40,12 +40,13 @@ export const todoDone = defineVerb({
   summary: 'Say that a todo is done.',
   details: `It goes to the completed work, with its outcome and files. Files (--file) are relative to the root of the checkout, and must be there and not empty (6). One that is done or dropped already is left as it is.`,
   examples: ['stint todo done 2 --outcome "14 tests" --file test/parser.test.ts'],
-  input: v.strictObject({
-    todo: todoField,
-    outcome: optionalText('What came of it.'),
-    file: optionalTexts('A file that was made or changed.'),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      todo: todoField,
+      outcome: optionalText('What came of it.'),
+      file: optionalTexts('A file that was made or changed.'),
+      session: sessionField(),
+    }),
   positionals: ['todo'],
   does: {
     writes: async (world, { todo, outcome, file, session }) => {
@@ -73,7 +74,7 @@ export const todoDrop = defineVerb({
   summary: 'Say that a todo is not to be done any more.',
   details: `One that is done or dropped already is left as it is.`,
   examples: ['stint todo drop 3 --reason "out of scope"'],
-  input: v.strictObject({ todo: todoField, reason: optionalText('Why.'), session: sessionField }),
+  input: () => v.strictObject({ todo: todoField, reason: optionalText('Why.'), session: sessionField() }),
   positionals: ['todo'],
   does: {
     writes: async (world, { todo, reason, session }) =>

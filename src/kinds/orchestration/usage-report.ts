@@ -16,26 +16,27 @@ export const usageReport = defineVerb({
 
 compress is said from the percentage of the mode on (70 in default, 90 in debug, 60 in optimize, 85 in release; never above 95), warn from 15 points below. More than 20 exchanges since the last compression, and a reply of more than 3000 tokens, are reasons to warn.`,
   examples: ['stint usage report --tokens 25000 --percentage 20', 'stint usage report --tokens 90000 --json'],
-  input: v.strictObject({
-    tokens: v.pipe(
-      v.number((issue) => (issue.received === 'undefined' ? 'is missing' : 'expected a whole number')),
-      v.integer('expected a whole number'),
-      v.minValue(0, 'expected at least 0'),
-      v.description('How many tokens are used.'),
-    ),
-    percentage: v.optional(
-      v.pipe(
-        v.number('expected a number'),
+  input: () =>
+    v.strictObject({
+      tokens: v.pipe(
+        v.number((issue) => (issue.received === 'undefined' ? 'is missing' : 'expected a whole number')),
+        v.integer('expected a whole number'),
         v.minValue(0, 'expected at least 0'),
-        v.maxValue(100, 'expected at most 100'),
-        v.description('Of the context, in per cent.'),
+        v.description('How many tokens are used.'),
       ),
-    ),
-    window: optionalCount(`How large the context is, in tokens. Default: ${usualWindow}.`),
-    exchanges: optionalCount('Exchanges since the last compression.', 0),
-    reply_tokens: optionalCount('Tokens of the largest reply.', 0),
-    session: sessionField,
-  }),
+      percentage: v.optional(
+        v.pipe(
+          v.number('expected a number'),
+          v.minValue(0, 'expected at least 0'),
+          v.maxValue(100, 'expected at most 100'),
+          v.description('Of the context, in per cent.'),
+        ),
+      ),
+      window: optionalCount(`How large the context is, in tokens. Default: ${usualWindow}.`),
+      exchanges: optionalCount('Exchanges since the last compression.', 0),
+      reply_tokens: optionalCount('Tokens of the largest reply.', 0),
+      session: sessionField(),
+    }),
   contradiction: ({ percentage, window }) =>
     percentage !== undefined && window !== undefined ? '--percentage and --window do not go together' : undefined,
   does: {

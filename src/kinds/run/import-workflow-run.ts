@@ -13,11 +13,12 @@ export const importWorkflowRun = defineVerb({
 
 The original is never changed: its files stay what they are until something happens to the run here. Then they are kept beside ours. --dry-run shows what would be taken. Doing it again takes what is new of a run; one that has gone on here since is left alone.`,
   examples: ['stint import workflow-run --dry-run', 'stint import workflow-run ../old-checkout --json'],
-  input: v.strictObject({
-    path: optionalText(
-      'A checkout, a folder of sessions, or the file of a run. Default: .workflow/sessions of this checkout.',
-    ),
-  }),
+  input: () =>
+    v.strictObject({
+      path: optionalText(
+        'A checkout, a folder of sessions, or the file of a run. Default: .workflow/sessions of this checkout.',
+      ),
+    }),
   positionals: ['path'],
   creates: true,
   does: {

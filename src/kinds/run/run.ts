@@ -40,13 +40,14 @@ The session is called WFR-<slug>-<date>-<time>, unless --name says otherwise; it
     'stint run ./audit.json --context-file values.json --dry-run',
     'stint run --resume WFR-feature-tdd-review-20260317-143022',
   ],
-  input: v.strictObject({
-    template: optionalText('The template: its slug, its template_id, or a path.'),
-    context: optionalPairs('A value of its context.'),
-    name: optionalName('The name of the session.'),
-    resume: optionalText('Go on with this run.'),
-    list: flag('List the templates.'),
-  }),
+  input: () =>
+    v.strictObject({
+      template: optionalText('The template: its slug, its template_id, or a path.'),
+      context: optionalPairs('A value of its context.'),
+      name: optionalName('The name of the session.'),
+      resume: optionalText('Go on with this run.'),
+      list: flag('List the templates.'),
+    }),
   positionals: ['template'],
   pairs: { field: 'context', file: 'context-file' },
   creates: true,

@@ -11,7 +11,7 @@ export const templateList = defineVerb({
 
 Templates are not validated here (template validate).`,
   examples: ['stint template list', 'stint template list --json'],
-  input: v.strictObject({}),
+  input: () => v.strictObject({}),
   does: {
     apart: async ({ files }) => ok(await listProject(files)),
   },

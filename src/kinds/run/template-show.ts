@@ -15,9 +15,12 @@ export const templateShow = defineVerb({
 
 A template with faults is refused (7): template validate names them all.`,
   examples: ['stint template show nightly-audit', 'stint template show ./drafts/audit.json --json'],
-  input: v.strictObject({
-    template: requiredText('The template: its slug, its template_id, or a path that is absolute or begins with a dot.'),
-  }),
+  input: () =>
+    v.strictObject({
+      template: requiredText(
+        'The template: its slug, its template_id, or a path that is absolute or begins with a dot.',
+      ),
+    }),
   positionals: ['template'],
   does: {
     apart: async ({ files }, { template: name }) => {

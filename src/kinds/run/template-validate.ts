@@ -13,9 +13,12 @@ export const templateValidate = defineVerb({
 
 A template is named by its slug, its template_id, or a path that is absolute or begins with a dot. Warnings refuse nothing.`,
   examples: ['stint template validate nightly-audit', 'stint template validate ./drafts/audit.json --json'],
-  input: v.strictObject({
-    template: requiredText('The template: its slug, its template_id, or a path that is absolute or begins with a dot.'),
-  }),
+  input: () =>
+    v.strictObject({
+      template: requiredText(
+        'The template: its slug, its template_id, or a path that is absolute or begins with a dot.',
+      ),
+    }),
   positionals: ['template'],
   does: {
     apart: async ({ files }, { template: name }) => {

@@ -22,14 +22,15 @@ A task is blocked exactly while it has an open blocker: --blocker raises one, as
     'stint task move ready-for-review --next-owner qa-reviewer --json',
     'stint task move done --override "nobody else reviews this"',
   ],
-  input: v.strictObject({
-    status: choice(statuses, 'The status'),
-    next_owner: optionalName('Who is to act next.'),
-    blocker: v.optional(requiredText('What blocks it.')),
-    needs: v.optional(requiredText('What it would take to go on.')),
-    override: v.optional(requiredText('Why it is done although that is no transition.')),
-    session: sessionField,
-  }),
+  input: () =>
+    v.strictObject({
+      status: choice(statuses, 'The status'),
+      next_owner: optionalName('Who is to act next.'),
+      blocker: v.optional(requiredText('What blocks it.')),
+      needs: v.optional(requiredText('What it would take to go on.')),
+      override: v.optional(requiredText('Why it is done although that is no transition.')),
+      session: sessionField(),
+    }),
   positionals: ['status'],
   contradiction: ({ status, blocker, needs, next_owner: owner }) => {
     if (blocker !== undefined && status !== 'blocked') return '--blocker goes with blocked';

@@ -10,7 +10,7 @@ export const progress = defineVerb({
 
 Without a session it shows the only open one of this checkout; several of them in two lines each; where none is open the one that changed last, with its result; and where there is none, also no store yet, it waits for one. It changes no session. Files never count as done.`,
   examples: ['stint progress', 'stint progress --once', 'stint progress --session review:2026-03-17-main --json'],
-  input: v.strictObject({ session: sessionField, once: flag('Show it once, also on a terminal.') }),
+  input: () => v.strictObject({ session: sessionField(), once: flag('Show it once, also on a terminal.') }),
   positionals: ['session'],
   does: {
     reads: async (world, { session }) => {

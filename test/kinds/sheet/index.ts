@@ -128,13 +128,14 @@ export const verbs: readonly Verb[] = [
     summary: 'Record the result of a step.',
     details: 'Needs the attempt and its token.',
     examples: ['stint complete-step c-001 --attempt 1 --token 7'],
-    input: v.strictObject({
-      step: requiredText('The step.'),
-      attempt: optionalCount('The attempt.'),
-      token: optionalCount('Its token.'),
-      failed: flag('It failed.'),
-      session: sessionField,
-    }),
+    input: () =>
+      v.strictObject({
+        step: requiredText('The step.'),
+        attempt: optionalCount('The attempt.'),
+        token: optionalCount('Its token.'),
+        failed: flag('It failed.'),
+        session: sessionField(),
+      }),
     positionals: ['step'],
     does: {
       writes: async (world, { step, attempt, token, failed, session }) => {
@@ -155,12 +156,13 @@ export const verbs: readonly Verb[] = [
     summary: 'Say what came of a step that is in doubt.',
     details: 'It is done again, or counts as done.',
     examples: ['stint settle-step c-001 --as again --reason "nothing was written"'],
-    input: v.strictObject({
-      step: requiredText('The step.'),
-      as: choice(['again', 'done'], 'What came of it'),
-      reason: requiredText('Why.'),
-      session: sessionField,
-    }),
+    input: () =>
+      v.strictObject({
+        step: requiredText('The step.'),
+        as: choice(['again', 'done'], 'What came of it'),
+        reason: requiredText('Why.'),
+        session: sessionField(),
+      }),
     positionals: ['step'],
     does: {
       writes: async (world, { session, ...wish }) => {
