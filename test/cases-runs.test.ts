@@ -178,7 +178,7 @@ test(
     for (const answer of [status, shown, now.answer('next')])
       assert.deepEqual(
         [answer?.next_action.kind, answer?.next_action.command],
-        ['claim', 'stint next --claim --session run:flow'],
+        ['settle', 'stint resume --session run:flow'],
       );
     for (const verb of ['list', 'status', 'progress'])
       assert.match(say(now, verb), new RegExp(`interrupted since ${since}`), verb);
