@@ -151,7 +151,9 @@ export const resolve = async (
   if (others.length > 0) return err(refuseSeveral(`Several sessions are ${called} in this checkout.`, here));
   // Whoever names no session does not come to work beside somebody who holds one.
   const held = world.joins === true && only.lease !== null ? await refuseJoining(world, only) : undefined;
-  return held === undefined ? ok(only) : err(withName(held, only, applies));
+  if (held === undefined) return ok(only);
+  // A token that does not count is refused whether or not the session is named.
+  return err(world.caller.leaseToken === undefined ? withName(held, only, applies) : held);
 };
 
 /** A refusal of whoever names no session, with the command that names it where nothing else is wanted. */
