@@ -186,7 +186,7 @@ const taken: Readonly<Record<string, Taken>> = {
     'settle',
     '$.agents[0].status is "completed", which means complete.',
     '$.agents[1].progress is 0.5, a share of 1: it was taken as 50 percent.',
-    '$.project is no object: "/srv/work/shop" was taken as its path.',
+    '$.project is no object: {project} was taken as its path.',
   ],
   'x2-nul-tail': ledgerIs(
     'It holds NUL bytes, as a write leaves them that a crash cut off, at line 77, column 1.',
@@ -262,6 +262,12 @@ test('every form and every damage that is known has its outcome here', withDiale
   );
 });
 
+/** A problem with what its file says of its project. */
+const inWordsOf = (name: string, text: string): string =>
+  text.includes('{project}')
+    ? text.replace('{project}', JSON.stringify(JSON.parse(fixture(`${name}.json`).toString()).project))
+    : text;
+
 for (const [name, [session, position, status, next, ...problems]] of Object.entries(taken)) {
   test(
     `${name} comes over as the current session as it was, once, and its file stays until something happens here`,
@@ -277,7 +283,7 @@ for (const [name, [session, position, status, next, ...problems]] of Object.entr
       const [one] = answer.sessions;
       assert.deepEqual(
         [one.session, one.position, one.status, one.next_action.kind, ...one.problems],
-        [`orchestration:${session}`, position, status, next, ...problems],
+        [`orchestration:${session}`, position, status, next, ...problems.map((text) => inWordsOf(name, text))],
       );
       assert.deepEqual([one.result, one.in_doubt, answer.ignored], ['imported', ['code-1'], []]);
       world.answer('note', 'looked at it', '--session', one.session);

@@ -1,7 +1,7 @@
-import { resolve, resolveCaller } from '../../kernel/address.ts';
-import { orderOne, standingOf, type Order } from '../../kernel/dispatch.ts';
+import { resolve } from '../../kernel/address.ts';
+import { orderCommandOf } from '../../kernel/command-order.ts';
+import type { Order } from '../../kernel/dispatch.ts';
 import type { KindCommand, Samples } from '../../kernel/kind.ts';
-import { decideCommand } from '../../kernel/lifecycle.ts';
 import type { SessionRow } from '../../kernel/ports.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { OpenedSession } from '../../kernel/session.ts';
@@ -47,15 +47,5 @@ export const orderCommand = async (
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const row = await resolveOrchestration(world, session);
   if (!row.ok) return row;
-  // Who aborts it is not cancelled with it.
-  const process = await resolveCaller(world);
-  if (!process.ok) return process;
-  return ok({
-    processes: [],
-    ...orderOne(
-      row.value.key,
-      (found) => decideCommand(found, command, process.value),
-      (after) => ({ ...standingOf(after), ...answer(after) }),
-    ),
-  });
+  return orderCommandOf(world, row.value, command, answer);
 };
