@@ -263,10 +263,10 @@ test('every form and every damage that is known has its outcome here', withDiale
 });
 
 /** A problem with what its file says of its project. */
-const inWordsOf = (name: string, text: string): string =>
-  text.includes('{project}')
-    ? text.replace('{project}', JSON.stringify(JSON.parse(fixture(`${name}.json`).toString()).project))
-    : text;
+const inWordsOf = (name: string, problem: string): string =>
+  problem.includes('{project}')
+    ? problem.replace('{project}', JSON.stringify(JSON.parse(fixture(`${name}.json`).toString()).project))
+    : problem;
 
 for (const [name, [session, position, status, next, ...problems]] of Object.entries(taken)) {
   test(
@@ -283,7 +283,7 @@ for (const [name, [session, position, status, next, ...problems]] of Object.entr
       const [one] = answer.sessions;
       assert.deepEqual(
         [one.session, one.position, one.status, one.next_action.kind, ...one.problems],
-        [`orchestration:${session}`, position, status, next, ...problems.map((text) => inWordsOf(name, text))],
+        [`orchestration:${session}`, position, status, next, ...problems.map((one) => inWordsOf(name, one))],
       );
       assert.deepEqual([one.result, one.in_doubt, answer.ignored], ['imported', ['code-1'], []]);
       world.answer('note', 'looked at it', '--session', one.session);
