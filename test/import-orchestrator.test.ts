@@ -283,7 +283,7 @@ for (const [name, [session, position, status, next, ...problems]] of Object.entr
       const [one] = answer.sessions;
       assert.deepEqual(
         [one.session, one.position, one.status, one.next_action.kind, ...one.problems],
-        [`orchestration:${session}`, position, status, next, ...problems.map((one) => inWordsOf(name, one))],
+        [`orchestration:${session}`, position, status, next, ...problems.map((problem) => inWordsOf(name, problem))],
       );
       assert.deepEqual([one.result, one.in_doubt, answer.ignored], ['imported', ['code-1'], []]);
       world.answer('note', 'looked at it', '--session', one.session);
