@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { resolve } from '../kernel/address.ts';
 import { standingText } from '../kernel/answer.ts';
-import { missingFiles, pathAtHome } from '../kernel/missing-files.ts';
+import { pathAtHome, refuseMissing } from '../kernel/missing-files.ts';
 import { optionalCount, optionalName, optionalText, optionalTexts, sessionField } from '../kernel/fields.ts';
-import { refuse } from '../kernel/refusal.ts';
 import { findTask, orderEndStep, resolveSaid, type StepResult } from '../kernel/step-orders.ts';
 import { defineVerb, type World } from '../kernel/verb.ts';
 import { withoutUndefined } from '../lib/json.ts';
@@ -51,14 +50,8 @@ What follows of itself follows at once: in a run a checkpoint is saved, a failur
       const isFailed = exitCode !== undefined && exitCode !== 0;
       const outcome = isFailed ? 'failed' : 'completed';
       const claimed = [...artifact, ...(said.output_path === undefined ? [] : [said.output_path])];
-      const missing = isFailed ? [] : missingFiles(claimed, world.files, world.places.here.root);
-      if (missing.length > 0)
-        return err(
-          refuse('invariant-unmet', `What is said to be there is not: ${missing[0]}.`, {
-            expected: 'files of this checkout that are there and not empty',
-            faults: missing,
-          }),
-        );
+      const missing = refuseMissing(world, isFailed ? [] : claimed);
+      if (missing !== undefined) return err(missing);
       const meant = await stepOf(world, { step, attempt, task, session });
       if (!meant.ok) return meant;
       const { row, ...which } = meant.value;

@@ -8,8 +8,7 @@ import {
   requiredText,
   sessionField,
 } from '../../kernel/fields.ts';
-import { missingFiles } from '../../kernel/missing-files.ts';
-import { refuse } from '../../kernel/refusal.ts';
+import { refuseMissing } from '../../kernel/missing-files.ts';
 import { orderEndStep } from '../../kernel/step-orders.ts';
 import { defineVerb } from '../../kernel/verb.ts';
 import { withoutUndefined } from '../../lib/json.ts';
@@ -42,14 +41,8 @@ Where nobody is at work any more, or after every agent, as the mode says, a chec
   does: {
     writes: async (world, { agent, summary, file = [], result_file: resultFile, attempt, token, session, ...said }) => {
       const claimed = [...file, ...(resultFile === undefined ? [] : [resultFile])];
-      const missing = missingFiles(claimed, world.files, world.places.here.root);
-      if (missing.length > 0)
-        return err(
-          refuse('invariant-unmet', `What is said to be there is not: ${missing[0]}.`, {
-            expected: 'files of this checkout that are there and not empty',
-            faults: missing,
-          }),
-        );
+      const missing = refuseMissing(world, claimed);
+      if (missing !== undefined) return err(missing);
       const row = await resolveOrchestration({ ...world, joins: undefined }, session);
       if (!row.ok) return row;
       const result = withoutUndefined({

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { standingText, textAt } from '../../kernel/answer.ts';
 import { optionalText, optionalTexts, requiredText, sessionField } from '../../kernel/fields.ts';
-import { missingFiles } from '../../kernel/missing-files.ts';
-import { refuse } from '../../kernel/refusal.ts';
+import { refuseMissing } from '../../kernel/missing-files.ts';
 import { defineVerb } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { withoutUndefined } from '../../lib/json.ts';
@@ -50,14 +49,8 @@ export const todoDone = defineVerb({
   positionals: ['todo'],
   does: {
     writes: async (world, { todo, outcome, file, session }) => {
-      const missing = missingFiles(file ?? [], world.files, world.places.here.root);
-      if (missing.length > 0)
-        return err(
-          refuse('invariant-unmet', `What is said to be there is not: ${missing[0]}.`, {
-            expected: 'files of this checkout that are there and not empty',
-            faults: missing,
-          }),
-        );
+      const missing = refuseMissing(world, file ?? []);
+      if (missing !== undefined) return err(missing);
       return orderCommand(
         world,
         session,
