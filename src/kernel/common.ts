@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
+import { foldDocuments, withLeaseSeq, type Documented } from './documents.ts';
 import { isLifecycle, type StoredEvent } from './event.ts';
 import { foldJournal, type Journal } from './journal.ts';
 import { foldLease, type LeaseState } from './lease.ts';
@@ -7,7 +8,7 @@ import { foldLease, type LeaseState } from './lease.ts';
 export type Outcome = 'completed' | 'failed' | 'aborted';
 
 /** What the kernel folds for every kind, from all events of a session. */
-export interface Common extends LeaseState {
+export interface Common extends LeaseState, Documented {
   /** `<kind>:<name>`. */
   readonly key: string;
   readonly kind: string;
@@ -100,7 +101,10 @@ export const isAsImported = ({ imported, revision }: Pick<Common, 'imported' | '
   imported?.revision === revision;
 
 /** Folds one event; the first one is `SessionOpened`. */
-export const foldCommon = (before: Common | undefined, event: StoredEvent): Common => {
+export const foldCommon = (before: Common | undefined, event: StoredEvent): Common =>
+  withLeaseSeq(before, foldEvent(before, event), event.seq);
+
+const foldEvent = (before: Common | undefined, event: StoredEvent): Common => {
   const colon = event.session.indexOf(':');
   const common: Common = {
     ...(before ?? {
@@ -165,6 +169,9 @@ export const foldCommon = (before: Common | undefined, event: StoredEvent): Comm
     case 'BlockerRaised':
     case 'BlockerCleared':
       return { ...moved, journal: foldJournal(moved.journal, event) };
+    case 'DocumentEdited':
+    case 'PairArchived':
+      return { ...moved, goal: textOf(event.data, 'goal') ?? moved.goal, ...foldDocuments(moved, event) };
     case 'ProcessStarted':
       return { ...moved, interruptedAt: null };
     case 'ProcessEnded':

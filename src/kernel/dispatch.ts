@@ -15,7 +15,9 @@ import {
 } from './lease.ts';
 import type { Beside, Caller, Guard, Places, Store, StoredRequest } from './ports.ts';
 import type { Host } from './process.ts';
+import type { LookAtDocuments, TakenDocuments } from './documents.ts';
 import { refuse, type Refusal } from './refusal.ts';
+import type { Taking } from './taking.ts';
 import { isOpened, viewOfSession, type OpenedSession, type Session } from './session.ts';
 
 /** What a writing verb wants done; made anew when what it was based on has changed. */
@@ -29,6 +31,7 @@ export interface Order<Answer extends JsonObject> {
   readonly processes?: readonly string[];
   readonly decide: (
     sessions: ReadonlyMap<string, Session>,
+    documents: ReadonlyMap<string, TakenDocuments>,
   ) => Result<ReadonlyMap<string, readonly DecidedEvent[]>, Refusal>;
   /** Whether the decision looks at what was renewed of steps. */
   readonly steps?: boolean;
@@ -62,12 +65,30 @@ export interface Worked<Answer extends JsonObject> {
 /** How often an order is made anew because what was observed has changed in between; each time somebody else got on. */
 const mostAttempts = 50;
 
+/** What orders are carried out with. */
+export interface Dispatching {
+  readonly store: Store;
+  readonly caller: Caller;
+  readonly places: Places;
+  readonly host: Host;
+  readonly documents?: LookAtDocuments;
+}
+
+/** Says that the documents of a session are to be looked at before anything of it is decided. */
+export class Unseen extends Error {
+  readonly session: OpenedSession;
+  constructor(session: OpenedSession) {
+    super(`the documents of ${session.key} were not looked at`);
+    this.session = session;
+  }
+}
+
 /**
  * The only way to write. The order is planned outside the transaction and decided inside it; where a guard no longer holds
  * it is planned again. A request that was carried out before is answered with what was answered then.
  */
 export const dispatch = async <Answer extends JsonObject>(
-  world: { readonly store: Store; readonly caller: Caller; readonly places: Places; readonly host: Host },
+  world: Dispatching,
   request: { readonly verb: string; readonly digest: string },
   plan: () => Promise<Result<Order<Answer>, Refusal>>,
 ): Promise<Result<JsonObject, Refusal>> => {
@@ -76,8 +97,22 @@ export const dispatch = async <Answer extends JsonObject>(
   const id = caller.requestId ?? caller.freshId();
   const takesOver = caller.takeOver ? (await import('./lease-rules.ts')).takeOver : undefined;
 
-  /** One commit of an order; a rehearsal changes nothing. */
+  let taking: Taking | undefined;
+  /** One commit of an order; a rehearsal changes nothing. Of a session that has documents these are looked at first. */
   const carryOut = async (order: Order<Answer>, place: string, dryRun: boolean, now = caller.now) => {
+    for (;;) {
+      try {
+        return await carryOutOnce(order, place, dryRun, now);
+      } catch (error) {
+        if (!(error instanceof Unseen)) throw error;
+        taking ??= (await import('./taking.ts')).createTaking(world);
+        await taking.see(error.session);
+      }
+    }
+  };
+  const carryOutOnce = async (given: Order<Answer>, place: string, dryRun: boolean, now: string) => {
+    const origin = { now, actor: caller.actor, place, cause: id };
+    const order = taking === undefined ? watching(given) : taking.ahead(given, origin);
     const { keys, guards = [], journalOnly = false, processes, steps, beside, answer } = order;
     const gate = fenceOf(world, order, place, takesOver);
     const outcome = await store.commit({
@@ -87,7 +122,7 @@ export const dispatch = async <Answer extends JsonObject>(
       processes,
       steps,
       beside,
-      origin: { now, actor: caller.actor, place, cause: id },
+      origin,
       request: { id, given: caller.requestId !== undefined, ...request },
       expectRevision: caller.expectRevision,
       dryRun,
@@ -129,6 +164,23 @@ export const dispatch = async <Answer extends JsonObject>(
   return err(refuse('busy', 'The sessions that this is about kept changing.', { hint: 'run the same command again' }));
 };
 
+/** An order that is decided on sessions as they are. */
+export type Decided<Answer extends JsonObject> = Omit<Order<Answer>, 'decide'> & {
+  readonly decide: (sessions: ReadonlyMap<string, Session>) => ReturnType<Order<Answer>['decide']>;
+};
+
+/** An order as long as nobody has looked at documents: it stops where a session has some. */
+const watching = <Answer extends JsonObject>(order: Order<Answer>): Decided<Answer> => ({
+  ...order,
+  decide: (sessions) => {
+    for (const session of sessions.values())
+      if (isOpened(session) && session.common.documents !== undefined) throw new Unseen(session);
+    return order.decide(sessions, none);
+  },
+});
+
+const none: ReadonlyMap<string, TakenDocuments> = new Map();
+
 /** Takes the lease of a session over: the events of both sides, and the claim. */
 type TakesOver = (
   facts: LeaseFacts,
@@ -141,11 +193,11 @@ type TakesOver = (
  */
 const fenceOf = <Answer extends JsonObject>(
   { caller, places, host }: { readonly caller: Caller; readonly places: Places; readonly host: Host },
-  { keys, journalOnly = false, fence, isAuthorised, decide }: Order<Answer>,
+  { keys, journalOnly = false, fence, isAuthorised, decide }: Decided<Answer>,
   place: string,
   takesOver: TakesOver | undefined,
 ): {
-  readonly decide: Order<Answer>['decide'];
+  readonly decide: Decided<Answer>['decide'];
   /** The session that is held by somebody else, where that is why the order was refused. */
   readonly refused: () => string | undefined;
   /** What the caller is told of leases that were taken over with the order. */

@@ -7,6 +7,8 @@ import type { DecidedEvent, kernelEvents, StoredEvent } from './event.ts';
 import type { KindBrief } from './kind-brief.ts';
 import type { Claim } from './lease.ts';
 import { refuse, type Refusal, type RefusalCode, type Way } from './refusal.ts';
+import type { PrintDocuments } from './documents.ts';
+import type { OpenedSession } from './session.ts';
 import type { World } from './verb.ts';
 import { noProgress, type KindView, type Progress } from './view.ts';
 
@@ -24,12 +26,26 @@ export interface Mirror {
   readonly path: string;
   /** The seq of the event that it is made from: another seq means another content. */
   readonly source: number;
-  /** The content, made from that event. */
-  readonly render: (event: StoredEvent) => string;
+  /** The content, made from that event, and from the others that it names. */
+  readonly render: (event: StoredEvent, ...others: readonly StoredEvent[]) => string;
+  /** The numbers of other events that it is made from. */
+  readonly others?: readonly number[];
+  /** The id of the checkout that it lies in, where that is not the session's own. */
+  readonly place?: string;
+  /** Set for a file that people edit, whose digest is that of its text without secrets. */
+  readonly document?: DocumentMark;
   /** SHA-256 of the file that another program had left in its place, and that the session was taken over from. */
   readonly original?: string;
   /** Whether the file is to be gone from there: the session has left it. What somebody else wrote into it is kept beside. */
   readonly isGone?: true;
+}
+
+/** What is known of a file that people edit. */
+export interface DocumentMark {
+  /** The digests of what was taken in of it: it may be written over. */
+  readonly taken: readonly string[];
+  /** Whether it is written once: what becomes of it then is theirs who keep it. */
+  readonly isFixed: boolean;
 }
 
 /** A file of another program that stands in the place of the current one, and is not taken over. */
@@ -118,10 +134,34 @@ export interface KindDefinition<
   readonly sources?: (state: State) => readonly SourceFile[];
   /** What whoever goes on with it is to know; what is left out is made of view, progress and steps. */
   readonly brief?: (state: State, common: Common, samples: Samples) => Partial<KindBrief>;
+  /** What it says of itself in the documents of a hand-off, and takes back from them; others are told by their view. */
+  readonly handoff?: HandoffSide<State>;
   /** At least one command of every type; the contract suite explores what they can reach. */
   readonly examples: readonly Command[];
   /** Samples that they are decided beside, for a kind that has some. */
   readonly exampleSamples?: Samples;
+}
+
+/** What a kind whose documents may be edited says in them, and makes of what somebody wrote there. */
+export interface HandoffSide<State> {
+  /** One of the five words of the documents. */
+  readonly status: (state: State, common: Common) => string;
+  /** Who is to act next, where somebody said so. */
+  readonly owner: (state: State, common: Common) => string | null;
+  /** The commands with which the session becomes what was written, in their order. */
+  readonly takes: (state: State, common: Common, edit: HandoffEdit) => readonly { readonly type: string }[];
+}
+
+/** What was written into the documents of a hand-off; what is left out was not touched. */
+export interface HandoffEdit {
+  readonly status?: string;
+  readonly owner?: string;
+  readonly lastCompleted?: string;
+  readonly current?: string;
+  /** The steps that are left, as they stood there and as they stand there now. */
+  readonly remaining?: { readonly was: readonly string[]; readonly now: readonly string[] };
+  /** Why a status is taken that is no transition. */
+  readonly override?: string;
 }
 
 /** The newest samples of a session, by their names: values that come too often for events. */
@@ -271,8 +311,16 @@ export interface Folded {
   readonly steps: FoldedSteps | undefined;
   readonly sources: () => readonly SourceFile[];
   readonly sampled: (common: Common, samples: Samples) => JsonObject;
+  readonly handoff: FoldedHandoff | undefined;
   /** What the kind itself says for a brief; `kindBriefOf` has the rest. */
   readonly brief: (common: Common, samples: Samples) => Partial<KindBrief>;
+}
+
+/** What a kind says in documents, and takes from them, of a state. */
+export interface FoldedHandoff {
+  readonly status: (common: Common) => string;
+  readonly owner: (common: Common) => string | null;
+  readonly takes: (common: Common, edit: HandoffEdit) => readonly KindCommand[];
 }
 
 /** What can be handed out of a state. */
@@ -325,6 +373,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
     steps: definition.steps && stepsOf(definition.steps, state),
     sources: () => definition.sources?.(state) ?? [],
     sampled: (common, samples) => definition.sampled?.(state, common, samples) ?? {},
+    handoff: definition.handoff && handoffOf(definition.handoff, state),
     brief: (common, samples) => definition.brief?.(state, common, samples) ?? {},
   });
 
@@ -360,6 +409,12 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
   };
 };
 
+const handoffOf = <State>(side: HandoffSide<State>, state: State): FoldedHandoff => ({
+  status: (common) => side.status(state, common),
+  owner: (common) => side.owner(state, common),
+  takes: (common, edit) => side.takes(state, common, edit).map((command) => ({ ...command })),
+});
+
 const stepsOf = <State>(source: StepSource<State>, state: State): FoldedSteps => ({
   ready: (page) => source.ready(state, page),
   ids: () => source.ids(state),
@@ -384,4 +439,14 @@ export interface Kinds {
   readonly keys: () => Iterable<string>;
   /** Undefined for a kind that nobody knows. Throws `NotLoaded` for one that is not there yet, which is no other answer. */
   readonly get: (name: string) => Kind | undefined;
+  /** What makes documents of hand-offs, for sessions of every kind. Throws `NotLoaded` as `get` does. */
+  readonly printDocuments?: () => PrintDocuments;
 }
+
+/** All mirrors of a session: those of its kind, and the documents that describe it. */
+export const mirrorsOf = (kinds: Kinds, session: OpenedSession): readonly Mirror[] => {
+  const { common, folded } = session;
+  const own = folded.mirrors(common);
+  if (common.documents === undefined && common.archivedPairs === undefined) return own;
+  return [...own, ...(kinds.printDocuments?.()(session) ?? [])];
+};

@@ -1,3 +1,4 @@
+import type { PrintDocuments } from './documents.ts';
 import { folderOf, type Kind, type Kinds } from './kind.ts';
 import { StoreFailure } from './ports.ts';
 import { refuse } from './refusal.ts';
@@ -19,9 +20,23 @@ export class NotLoaded extends Error {
 }
 
 /** The kinds by name. That one could not be loaded is told to everybody who asks for it; those who need others go on. */
-export const createKinds = (given: readonly (Kind | LazyKind)[]): Kinds => {
+export const createKinds = (
+  given: readonly (Kind | LazyKind)[],
+  loadPrinter?: () => Promise<{ readonly printDocuments: PrintDocuments }>,
+): Kinds => {
   const found = new Map<string, Kind | LazyKind | StoreFailure>(given.map((one) => [one.name, one]));
+  let printer: PrintDocuments | undefined;
   return {
+    ...(loadPrinter === undefined
+      ? {}
+      : {
+          printDocuments: () => {
+            if (printer !== undefined) return printer;
+            throw new NotLoaded('what prints documents', async () => {
+              printer = (await loadPrinter()).printDocuments;
+            });
+          },
+        }),
     has: (name) => found.has(name),
     keys: () => found.keys(),
     get: (name) => {

@@ -193,6 +193,8 @@ export interface MirrorFile {
   readonly digest: () => string | null;
   /** Brings it up to date; `wasMade`: what was found is a version that was made of it. Answers its stamp then. */
   readonly write: (found: string | null, wasMade: boolean) => string | null;
+  /** Whether it is a document: such files describe one session after the other. */
+  readonly isDocument?: true;
 }
 
 /**

@@ -4,6 +4,7 @@ import { isJsonObject, wellFormedJson } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { mayHoldSecret } from '../lib/secret-hint.ts';
 import { digestInput, dispatch, replayRequest, type Order } from './dispatch.ts';
+import type { LookAtDocuments } from './documents.ts';
 import type { Kinds } from './kind.ts';
 import type { LookOutside } from './outside.ts';
 import type { Care, Caller, Digested, Files, Payload, Places, RunProgram, Store, Unread } from './ports.ts';
@@ -25,6 +26,8 @@ export interface World {
   /** Runs a program for the caller, where he is: loaded when it is asked for. */
   readonly runProgram: RunProgram;
   readonly care: Care;
+  /** Looks at the documents of a session: loaded when one has some. */
+  readonly documents: LookAtDocuments;
   /** What `stint.json` of the checkout says of kinds, by their names. */
   readonly declared: Readonly<Record<string, JsonObject>>;
   /** Whether the session that is resolved is to be written. */
@@ -79,6 +82,10 @@ export interface ProjectFiles extends WrittenFiles {
   readonly holds: (folder: string, path: string) => boolean;
   /** The text of a file of at most `limit` bytes below a folder, as strict UTF-8, or what keeps it from being read; links that lead out of it are not followed. */
   readonly text: (folder: string, path: string, limit: number) => Result<string, Unread>;
+  /** The same with its byte order mark, where it has one. */
+  readonly whole: (folder: string, path: string, limit: number) => Result<string, Unread>;
+  /** Writes a file below a folder, whole, in one step; answers why it was not written. Links that lead out of it are not followed. */
+  readonly write: (folder: string, path: string, text: string) => string | undefined;
   /** Whether a path is that of a folder; links are followed. */
   readonly isFolder: (path: string) => boolean;
 }

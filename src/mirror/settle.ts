@@ -1,7 +1,10 @@
-import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isAsImported } from '../kernel/common.ts';
-import { folderOf, type CurrentFile } from '../kernel/kind.ts';
+import { digestOfDocument, withWithheld } from '../formats/handoff/clean.ts';
+import type { StoredEvent } from '../kernel/event.ts';
+import { folderOf, mirrorsOf, type CurrentFile, type DocumentMark } from '../kernel/kind.ts';
 import { loadKind, whenLoaded } from '../kernel/kinds.ts';
 import { goneDigest, type MirrorFile, type MirrorRecord, type SessionRow } from '../kernel/ports.ts';
 import { createFileAtomic, errnoCode, makeFolders, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
@@ -37,15 +40,19 @@ export const inspectMirrors = async (world: MirrorWorld, session: string): Promi
   for (const record of await world.store.mirrors([session])) {
     if (record.session !== session || !isOfThisMachine(world, record) || isMark(record)) continue;
     const ground = await groundOf(world, session);
-    if (!isBelow(record, ground)) continue;
+    const content = isBelow(record, ground) ? undefined : await contentOf(world, record);
+    if (!isBelow(record, ground) && content?.isOutside !== true) continue;
     const path = pathOf(world, record, ground);
-    const found = path === undefined ? undefined : digestOf(path);
+    const found = path === undefined ? undefined : digestOf(path, content?.document !== undefined);
     const wasMade =
       typeof found === 'string' &&
       ((await world.store.wasMirror(record.place, record.path, found)) ||
         (await wasMadeBeyond(world, record, ground, found)));
     // A session that has left a file has no part in what others put there later.
     if (record.digest === goneDigest && record.stamp !== null && found !== undefined && !wasMade) continue;
+    // What somebody writes in a document is taken in by the next verb that writes.
+    const isEdited = content?.document !== undefined && typeof found === 'string' && !wasMade;
+    if (isEdited || (content?.document?.isFixed === true && record.stamp !== null)) continue;
     states.push({
       record,
       path: path ?? record.path,
@@ -102,29 +109,39 @@ export const settleMirror = async (
   wait: boolean,
 ): Promise<readonly string[]> => {
   const ground = await groundOf(world, record.session);
-  if (!isBelow(record, ground)) return [];
+  const known = isBelow(record, ground) ? undefined : await contentOf(world, record);
+  if (!isBelow(record, ground) && known?.isOutside !== true) return [];
   const path = pathOf(world, record, ground);
   if (path === undefined)
     return [`${record.path} was not written: a link leads out of the checkout, or a file is where a folder should be`];
   if (record.stamp !== null && record.stamp === stampOf(path)) return [];
 
-  const content = await contentOf(world, record);
+  const content = known ?? (await contentOf(world, record));
   // Who has made a newer version writes that one; until somebody has, it is among those that were not written yet.
   if (content === undefined) return [];
   // A file that was moved with its folder has its earlier versions at the other place.
   const seen = content.wasMoved ? digestOf(path) : null;
   const wasBeyond = typeof seen === 'string' && (await wasMadeBeyond(world, record, ground, seen));
   const warnings: string[] = [];
+  const { document } = content;
   const file: MirrorFile = {
+    ...(document === undefined ? {} : { isDocument: true as const }),
     stamp: () => (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true ? stampOf(path) : null),
     digest: () => {
-      const found = digestOf(path);
-      if (found === undefined) throw new Error('it is no regular file');
+      const found = digestOf(path, document !== undefined);
+      if (found === undefined) throw new Error('it is no regular file of text');
       return found;
     },
     write: (found, wasMade) => {
+      if (document !== undefined) {
+        const isKnown = wasMade || (found !== null && document.taken.includes(found));
+        const written = writeDocument(path, content.text, { record, found, isKnown, isFixed: document.isFixed });
+        if (written.warning !== undefined) warnings.push(written.warning);
+        return written.stamp;
+      }
       // Somebody else may have moved the folder since: what is written here now would stand in the way when it comes back.
-      if (ground?.there !== undefined && lyingAt(ground.there) === 'nothing') return record.stamp;
+      if (content.isOutside !== true && ground?.there !== undefined && lyingAt(ground.there) === 'nothing')
+        return record.stamp;
       const action = planMirror(record.digest, found, wasMade || (wasBeyond && found === seen));
       if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found, found === content.original));
       removeStaleTemps(dirname(path));
@@ -133,7 +150,7 @@ export const settleMirror = async (
         return 'left';
       }
       if (action !== 'keep') {
-        if (ground !== undefined) ignoreCurrent(ground);
+        if (ground !== undefined && content.isOutside !== true) ignoreCurrent(ground);
         writeFileAtomic(path, content.text);
       }
       return stampOf(path);
@@ -150,21 +167,38 @@ interface Content {
   readonly wasMoved: boolean;
   /** The digest of what another program had left in its place. */
   readonly original: string | undefined;
+  /** Whether it lies outside of the session's folder. */
+  readonly isOutside?: boolean;
+  readonly document: DocumentMark | undefined;
 }
 
 /** The content of a version of a mirror, made from its event; undefined where the session has moved on to another version. */
-const contentOf = async ({ store }: MirrorWorld, record: MirrorRecord): Promise<Content | undefined> => {
+const contentOf = async ({ store, kinds }: MirrorWorld, record: MirrorRecord): Promise<Content | undefined> => {
   const session = await store.load(record.session);
-  const mirror = session?.folded.mirrors(session.common).find((one) => one.path === record.path);
+  const mirror =
+    session &&
+    (await whenLoaded(() =>
+      mirrorsOf(kinds, session).find(
+        ({ path, place = session.common.place }) => path === record.path && place === record.place,
+      ),
+    ));
   // Or it lies elsewhere now, as one in the archive does, and no longer has a file of that name.
   const isNamed = session === undefined || session.unreadable !== undefined || mirror !== undefined;
   if (!isNamed || (mirror !== undefined && mirror.source > record.source)) return undefined;
   const event = await store.event(record.session, record.source);
   if (mirror?.source !== record.source || event === undefined) throw new Error(`event ${record.source} is not there`);
+  const others: StoredEvent[] = [];
+  for (const seq of mirror.others ?? []) {
+    const other = await store.event(record.session, seq);
+    if (other === undefined) throw new Error(`event ${seq} is not there`);
+    others.push(other);
+  }
   return {
-    text: mirror.render(event),
+    text: mirror.render(event, ...others),
     wasMoved: (session?.common.folderSeq ?? 0) > 0,
     original: mirror.original,
+    isOutside: mirror.place !== undefined,
+    document: mirror.document,
   };
 };
 
@@ -271,15 +305,65 @@ const ignoreCurrent = ({ there, current }: Ground): void => {
   if (!existsSync(path)) createFileAtomic(path, [...current.ignores, '.gitignore', ''].join('\n'));
 };
 
-/** The digest of a file; null where there is none, undefined where it cannot be read. */
-const digestOf = (path: string): string | null | undefined => {
+/** The digest of a file, of a document that of its text; null where there is none, undefined where it cannot be read. */
+const digestOf = (path: string, isDocument = false): string | null | undefined => {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return null;
     // Opening anything else, a pipe for example, could wait for ever.
-    return found.isFile() ? sha256Bytes(readFileSync(path)) : undefined;
+    if (!found.isFile()) return undefined;
+    const bytes = readFileSync(path);
+    if (!isDocument) return sha256Bytes(bytes);
+    return isUtf8(bytes) ? digestOfDocument(bytes.toString('utf8')) : undefined;
   } catch (error) {
     return errnoCode(error) === 'ENOENT' ? null : undefined;
+  }
+};
+
+/**
+ * Writes a document in the place of one that is known. What somebody has saved since it was looked at stays: it is found by
+ * the link to what was replaced, put back, and taken in by the next verb that writes.
+ */
+const writeDocument = (
+  path: string,
+  text: string,
+  {
+    record,
+    found,
+    isKnown,
+    isFixed,
+  }: {
+    readonly record: MirrorRecord;
+    readonly found: string | null;
+    readonly isKnown: boolean;
+    readonly isFixed: boolean;
+  },
+): { readonly stamp: string | null; readonly warning?: string } => {
+  const name = record.path;
+  if (isFixed && record.stamp !== null) return { stamp: record.stamp };
+  removeStaleTemps(dirname(path));
+  if (found === record.digest) return { stamp: stampOf(path) };
+  const edited = `${name} was edited; stint takes that in with the next verb that writes ${record.session}`;
+  if (found !== null && !isKnown) {
+    if (!isFixed) return { stamp: record.stamp, warning: edited };
+    const warning = setAside(path, found, false);
+    writeFileAtomic(path, text);
+    return { stamp: stampOf(path), warning };
+  }
+  if (found === null) {
+    writeFileAtomic(path, text);
+    return { stamp: stampOf(path) };
+  }
+  const before = join(dirname(path), `.${basename(path)}.stint-${process.pid}-0.tmp`);
+  rmSync(before, { force: true });
+  linkSync(path, before);
+  try {
+    writeFileAtomic(path, withWithheld(text, readFileSync(before, 'utf8')));
+    if (digestOf(before, true) === found) return { stamp: stampOf(path) };
+    renameSync(before, path);
+    return { stamp: null, warning: edited };
+  } finally {
+    rmSync(before, { force: true });
   }
 };
 

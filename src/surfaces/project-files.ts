@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   openSync,
   readFileSync,
   readSync,
@@ -13,7 +14,7 @@ import {
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Digested, Unread } from '../kernel/ports.ts';
 import type { ProjectFiles } from '../kernel/verb.ts';
-import { decodeUtf8, errnoCode, fileProblem } from '../lib/atomic-file.ts';
+import { decodeUtf8, errnoCode, fileProblem, writeFileAtomic } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { lyingAt, placeOfFolder } from '../lib/move-folder.ts';
 import { err, ok, type Result } from '../lib/result.ts';
@@ -56,6 +57,18 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
     return place !== undefined && lyingAt(place) === 'something';
   },
   text: textOf,
+  whole: (folder, path, limit) => textOf(folder, path, limit, '\uFEFF'),
+  write: (folder, path, text) => {
+    const real = confine(folder, path);
+    if (real === undefined) return 'leads out of the project, or nowhere';
+    if (lstatSync(real, { throwIfNoEntry: false })?.isFile() === false) return 'is no file';
+    try {
+      writeFileAtomic(real, text);
+      return undefined;
+    } catch (error) {
+      return fileProblem(path, error).problem;
+    }
+  },
   isFolder: (path) => {
     try {
       return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -87,11 +100,12 @@ const realPath = (path: string): string => {
   }
 };
 
-const textOf: ProjectFiles['text'] = (folder, path, limit) => {
+/** A file below a folder; a byte order mark is put back where `mark` says so. */
+const textOf = (folder: string, path: string, limit: number, mark = ''): Result<string, Unread> => {
   const real = confine(folder, path);
   return real === undefined
     ? err({ problem: 'is not read: it leads out of the project, or nowhere', isMissing: false })
-    : readWhole(real, limit);
+    : readWhole(real, limit, mark);
 };
 
 /** The path of a file from the root, where it really is below it; else its own. */
@@ -101,11 +115,13 @@ const pathFrom = (root: string, path: string): string => {
   return confine(root, inside) === join(realRoot, inside) ? slashed(inside) : path;
 };
 
-const readWhole = (path: string, limit: number): Result<string, Unread> =>
+const readWhole = (path: string, limit: number, mark = ''): Result<string, Unread> =>
   withFile(path, (file, size) => {
     if (size > limit) return unread(`is larger than ${Math.floor(limit / 1024 / 1024)} MiB`);
-    const text = decodeUtf8(readFileSync(file));
-    return text.ok ? text : unread(text.error);
+    const bytes = readFileSync(file);
+    const text = decodeUtf8(bytes);
+    if (!text.ok) return unread(text.error);
+    return ok(bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? mark + text.value : text.value);
   });
 
 const digestOf = (path: string): Result<Digested, Unread> =>

@@ -176,7 +176,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
   if (!found.ok) return found;
   const path = linkedPath(found.value);
   const size = statSync(path, { throwIfNoEntry: false })?.size;
-  const kinds = createKinds(location.kinds);
+  const kinds = createKinds(location.kinds, async () => import('../formats/handoff/print.ts'));
   return ok({
     files: {
       path,
@@ -329,6 +329,8 @@ export const runVerb = async (
     runProgram,
     caller,
     care: careOf(workplace),
+    documents: async (session) =>
+      (await import('../formats/handoff/seen.ts')).lookAtDocuments({ store, places, project })(session),
     declared,
   };
   const result = await failing(async () => call.run(world, payload));

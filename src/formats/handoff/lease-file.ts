@@ -1,3 +1,4 @@
+import type { Claim } from '../../kernel/lease.ts';
 import type { Json } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 
@@ -59,6 +60,25 @@ export const readLeaseFile = (text: string, now: string): LeaseFile => {
   if (problems.length > 0 || !isTime(expires)) return { state: 'invalid', ...said, problems };
   return { state: Date.parse(expires) > Date.parse(now) ? 'active' : 'expired', ...said, problems };
 };
+
+/** The file of a claim. */
+export const printLease = (
+  { holder, purpose, claimedAt, expiresAt }: Claim,
+  { handover, sessionState }: { readonly handover: string | null; readonly sessionState: string },
+): string =>
+  `${JSON.stringify(
+    {
+      version: 1,
+      holder: holder.actor,
+      purpose: purpose ?? 'not said',
+      acquired_at: claimedAt,
+      expires_at: expiresAt,
+      handover: handover ?? 'None',
+      session_state: sessionState,
+    },
+    undefined,
+    2,
+  )}\n`;
 
 const parsed = (text: string): Json | undefined => {
   try {

@@ -6,7 +6,7 @@ import { completePair, rootsInOrder, type Look, type Pair } from './workspace.ts
 /** The documents of a project as a caller names them. */
 
 /** Most bytes of a document that is read. */
-const mostBytes = 16 * 1024 * 1024;
+export const mostBytes = 16 * 1024 * 1024;
 
 /** Where the documentation is looked for, where somebody says so. */
 export interface Whereabouts {

@@ -32,6 +32,9 @@ export interface Look {
 /** Where the live session state lies. */
 export const currentPath = 'session-state/CURRENT.md';
 
+/** Where the file of a lease lies. */
+export const leasePath = 'session-state/ACTIVE_LEASE.json';
+
 /** A pair by the paths of its documents from the root, and how it was found. */
 export interface Pair {
   readonly handover: string;
@@ -116,7 +119,7 @@ const normal = (path: string): string | undefined => {
 };
 
 /** The path of a file as another one names it. */
-const pathBetween = (from: string, to: string): string => {
+export const pathBetween = (from: string, to: string): string => {
   const there = to.split('/');
   const here = from.split('/').slice(0, -1);
   const differs = here.findIndex((part, at) => part !== there[at]);
@@ -250,7 +253,7 @@ export const completePair = (
 
 /** What the file of the lease says, as far as there is one. */
 export const leaseIn = ({ read }: Look, now: string): LeaseFile => {
-  const text = read('session-state/ACTIVE_LEASE.json');
+  const text = read(leasePath);
   if (text.ok) return readLeaseFile(text.value, now);
   return text.error.isMissing ? noLease : { ...noLease, state: 'invalid', problems: [`it ${text.error.problem}`] };
 };

@@ -2,6 +2,7 @@ import { defineKind, type Kind } from '../../kernel/kind.ts';
 import { commandSchema, eventSchema, eventVersions, type TaskCommand, type TaskEvent } from './events.ts';
 import { evolveTask } from './evolve.ts';
 import { examples } from './examples.ts';
+import { handoff } from './handoff.ts';
 import { decideTask } from './rules.ts';
 import { emptyTask, type TaskState } from './state.ts';
 import { briefOfTask, progressOfTask, viewOfTask } from './view.ts';
@@ -25,6 +26,7 @@ export const kind: Kind = defineKind<TaskState, TaskCommand, TaskEvent>({
   view: viewOfTask,
   progress: progressOfTask,
   brief: briefOfTask,
+  handoff,
   folder: (name) => `.stint/tasks/${name}`,
   mirrors: () => [],
   examples,

@@ -1,5 +1,6 @@
 import { hashEvent, isLifecycle, type StoredEvent } from '../../kernel/event.ts';
-import type { Kind } from '../../kernel/kind.ts';
+import { isOfDocuments } from '../../kernel/documents.ts';
+import type { Kind, Kinds } from '../../kernel/kind.ts';
 import type { Beside, StoredRequest } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { processOf } from '../../kernel/process.ts';
@@ -22,6 +23,7 @@ import { all, get, run, type Work } from './work.ts';
  * be the same ones, and the others must follow. Answers how many were taken.
  */
 export function* adoptEvents(
+  kinds: Kinds,
   kind: Kind,
   key: string,
   events: readonly StoredEvent[],
@@ -45,9 +47,11 @@ export function* adoptEvents(
       return leave(refuseOther(key, event.seq));
     const before = session;
     session = applyEvent(session, event);
-    if (!isLifecycle(event.type)) continue;
-    moves.push({ before, after: session });
-    size += JSON.stringify(event.data).length;
+    const isMoved = isLifecycle(event.type);
+    // Documents show every entry: the last of them is enough.
+    const isShown = session.common?.documents !== undefined && event === fresh.at(-1);
+    if (isMoved || isShown || isOfDocuments(event.type)) moves.push({ before, after: session });
+    if (isMoved) size += JSON.stringify(event.data).length;
   }
   if (session.unreadable !== undefined)
     return leave(
@@ -59,13 +63,13 @@ export function* adoptEvents(
   if (fresh.length > 0) {
     yield* upsertSession(sessionToStored(session), loaded?.stored);
     const { snapshot, tail } = loaded?.weight ?? { snapshot: 0, tail: 0 };
-    if (moves.length > 0) yield* keepSnapshot(session, { snapshot, tail: tail + size });
+    if (size > 0) yield* keepSnapshot(session, { snapshot, tail: tail + size });
     yield* insertEvents(fresh.map((event) => ({ event, data: JSON.stringify(event.data) })));
     yield* recordProcesses(session, fresh);
     const bySeq = new Map(fresh.map((event) => [event.seq, event]));
     for (const { before, after } of moves) {
       if (isOpened(after))
-        yield* recordMirrors(before, after, function* eventAt(seq) {
+        yield* recordMirrors(kinds, before, after, function* eventAt(seq) {
           return bySeq.get(seq) ?? (yield* selectEvent(key, seq));
         });
     }

@@ -44,7 +44,10 @@ export function* commit<Answer extends JsonObject>(
   for (const key of new Set(request.keys.toSorted())) {
     const kind = kindOf(kinds, key);
     const isSeen = request.journalOnly && !kind.mirrorsJournal;
-    const loaded = yield* isSeen ? loadCommon(kind, key) : loadSession(kind, key, { cache });
+    const seen = isSeen ? yield* loadCommon(kind, key) : undefined;
+    // Its documents tell what stands in the journal.
+    const isEnough = seen !== undefined && seen.session.common?.documents === undefined;
+    const loaded = isEnough ? seen : yield* loadSession(kind, key, { cache });
     if (loaded !== undefined) loadedByKey.set(key, loaded);
     const session = loaded?.session ?? absentSession(kind, key);
     const renewed = yield* withRenewals(session, request.steps === true);
@@ -58,7 +61,7 @@ export function* commit<Answer extends JsonObject>(
   if (!decided.ok) {
     const { record = [] } = decided.error;
     if (record.length === 0) return leave(decided);
-    const { key, seq, folded } = yield* writeRecord(before, loadedByKey, cache, request, record);
+    const { key, seq, folded } = yield* writeRecord(kinds, before, loadedByKey, cache, request, record);
     return { commit: !request.dryRun, value: decided, appended: new Map([[key, seq]]), folded };
   }
 
@@ -76,7 +79,7 @@ export function* commit<Answer extends JsonObject>(
     if (!isOpened(moved)) throw new Error(`${key} was not opened by its first event`);
     after.set(key, moved);
     appended.set(key, moved.common.seq);
-    folded.push(...(yield* writeSession(session, moved, loadedByKey.get(key), cache, stored)));
+    folded.push(...(yield* writeSession(kinds, session, moved, loadedByKey.get(key), cache, stored)));
   }
   const beside = request.beside?.(after) ?? [];
   for (const one of beside) yield* keepBeside(one);
@@ -103,6 +106,7 @@ const refuseRevision = (
 
 /** Puts on record what was refused: the state stays what it is, and the request may come again. */
 function* writeRecord(
+  kinds: Kinds,
   before: ReadonlyMap<string, Session>,
   loadedByKey: ReadonlyMap<string, Loaded>,
   cache: Cache,
@@ -115,12 +119,13 @@ function* writeRecord(
   if (record.some(({ type }) => isLifecycle(type))) throw new Error(`${key}: a refusal may only append remarks`);
   const { session: moved, events } = appendEvents(session, record, origin);
   if (!isOpened(moved)) throw new Error(`${key} was not opened by its first event`);
-  const folded = yield* writeSession(session, moved, loadedByKey.get(key), cache, events);
+  const folded = yield* writeSession(kinds, session, moved, loadedByKey.get(key), cache, events);
   return { key, seq: moved.common.seq, folded };
 }
 
 /** Writes what a session has come to; answers it as it is folded then, where that is known. */
 function* writeSession(
+  kinds: Kinds,
   before: Session,
   after: OpenedSession,
   loaded: Loaded | undefined,
@@ -140,7 +145,8 @@ function* writeSession(
     return newBySeq.get(seq) ?? (yield* selectEvent(after.key, seq));
   };
   if (moving.length === 0) {
-    if (after.kind.mirrorsJournal) yield* recordMirrors(before, after, eventAt);
+    const isShown = after.kind.mirrorsJournal || after.common.documents !== undefined || hasArchived(before, after);
+    if (isShown) yield* recordMirrors(kinds, before, after, eventAt);
     // Remarks leave the state as it was; where it was not folded now, perhaps it was before.
     const weighed = loaded?.weight === undefined ? undefined : { session: after, weight: loaded.weight };
     const known = weighed ?? (loaded === undefined ? undefined : cache.find(loaded.stored, after.kind));
@@ -150,6 +156,10 @@ function* writeSession(
   const { snapshot, tail } = loaded?.weight ?? { snapshot: 0, tail: 0 };
   const added = moving.reduce((total, { data }) => total + data.length, 0);
   const weight = yield* keepSnapshot(after, { snapshot, tail: tail + added });
-  yield* recordMirrors(before, after, eventAt);
+  yield* recordMirrors(kinds, before, after, eventAt);
   return [{ session: after, stored, weight }];
 }
+
+/** Whether a pair of documents was archived. */
+const hasArchived = (before: Session, after: OpenedSession): boolean =>
+  after.common.archivedPairs?.at(-1)?.seq !== before.common?.archivedPairs?.at(-1)?.seq;

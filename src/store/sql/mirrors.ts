@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../../kernel/event.ts';
+import { mirrorsOf, type Kinds, type Mirror } from '../../kernel/kind.ts';
 import { goneDigest, type MirrorFile, type MirrorRecord } from '../../kernel/ports.ts';
 import type { OpenedSession, Session } from '../../kernel/session.ts';
 import { isOpened } from '../../kernel/session.ts';
@@ -15,29 +16,35 @@ const newest =
  * the session was never in nothing is to be done, and perhaps it is another session's by now.
  */
 export function* recordMirrors(
+  kinds: Kinds,
   before: Session | undefined,
   after: OpenedSession,
   eventAt: (seq: number) => Work<StoredEvent | undefined>,
 ): Work<void> {
   const wasOpened = before !== undefined && isOpened(before);
-  const earlier = new Map(wasOpened ? before.folded.mirrors(before.common).map((mirror) => [mirror.path, mirror]) : []);
-  for (const mirror of after.folded.mirrors(after.common)) {
-    const known = earlier.get(mirror.path);
+  const placed = ({ place = after.common.place, path }: Mirror): string => `${place} ${path}`;
+  const earlier = new Map(wasOpened ? mirrorsOf(kinds, before).map((mirror) => [placed(mirror), mirror]) : []);
+  for (const mirror of mirrorsOf(kinds, after)) {
+    const known = earlier.get(placed(mirror));
     // What another program had left there is left with the first thing that happens here.
     const wasThere = known === undefined ? wasOpened && mirror.original !== undefined : known.isGone !== true;
     if (known?.source === mirror.source || (mirror.isGone === true && !wasThere)) continue;
-    const event = yield* eventAt(mirror.source);
-    if (event === undefined)
-      throw new Error(
-        `${after.key}: the mirror ${mirror.path} is made from event ${mirror.source}, which is not there`,
-      );
+    const events: StoredEvent[] = [];
+    for (const seq of [mirror.source, ...(mirror.others ?? [])]) {
+      const event = yield* eventAt(seq);
+      if (event === undefined)
+        throw new Error(`${after.key}: the mirror ${mirror.path} is made from event ${seq}, which is not there`);
+      events.push(event);
+    }
+    const [source, ...others] = events;
+    if (source === undefined) throw new Error(`${after.key}: the mirror ${mirror.path} is made from no event`);
     yield* run(
       'INSERT INTO mirror (session, place, path, source, digest, at) VALUES (?, ?, ?, ?, ?, ?)',
       after.key,
-      after.common.place,
+      mirror.place ?? after.common.place,
       mirror.path,
       mirror.source,
-      mirror.isGone === true ? goneDigest : sha256(mirror.render(event)),
+      mirror.isGone === true ? goneDigest : sha256(mirror.render(source, ...others)),
       after.common.updatedAt,
     );
   }

@@ -1,4 +1,4 @@
-import type { Kind, Kinds } from '../../kernel/kind.ts';
+import { mirrorsOf, type Kind, type Kinds } from '../../kernel/kind.ts';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
@@ -14,7 +14,7 @@ import { dropSnapshot, keepSnapshot, selectSnapshot } from './snapshots.ts';
 import type { Work } from './work.ts';
 
 /** Makes the row, the processes and the records of mirrors of a session anew; answers whether anything differed. */
-export function* rebuildSession(kind: Kind, key: string): Work<Transaction<Result<boolean, Refusal>>> {
+export function* rebuildSession(kinds: Kinds, kind: Kind, key: string): Work<Transaction<Result<boolean, Refusal>>> {
   const leave = (refusal: Refusal) => ({ commit: false, value: err(refusal) });
   const stored = yield* selectSession(key);
   const { pass, isProved } = proveSnapshot(yield* selectSnapshot(key), kind);
@@ -42,17 +42,20 @@ export function* rebuildSession(kind: Kind, key: string): Work<Transaction<Resul
   }
   const fresh = sessionToStored(session);
   const same = stored !== undefined && saysTheSame(stored, fresh, kind) && isProved();
-  const recorded = new Map((yield* selectMirrors([key])).map((record) => [record.path, record.source]));
-  const complete = session.folded
-    .mirrors(session.common)
-    .every((mirror) => mirror.isGone === true || recorded.get(mirror.path) === mirror.source);
+  const recorded = new Map(
+    (yield* selectMirrors([key])).map(({ place, path, source }) => [`${place} ${path}`, source]),
+  );
+  const complete = mirrorsOf(kinds, session).every(
+    ({ place = session.common.place, path, source, isGone }) =>
+      isGone === true || recorded.get(`${place} ${path}`) === source,
+  );
   // Both are looked after, whatever the first one comes to.
   const besides = [yield* rebuildProcesses(session), yield* dropUnsoundRenewals(key)].includes(true);
   if (same && complete) return { commit: besides, value: ok(besides) };
   yield* upsertSession(fresh, stored);
   if (!isProved()) yield* dropSnapshot(key);
   if (!same) yield* keepSnapshot(session, { snapshot: 0, tail: size });
-  if (!complete) yield* recordMirrors(undefined, session, (seq) => selectEvent(key, seq));
+  if (!complete) yield* recordMirrors(kinds, undefined, session, (seq) => selectEvent(key, seq));
   return { commit: true, value: ok(true) };
 }
 
@@ -61,7 +64,7 @@ export function* raiseRows(kinds: Kinds): Work<Transaction<undefined>> {
   for (const key of yield* selectKeys()) {
     try {
       const kind = kinds.get(key.slice(0, key.indexOf(':')));
-      if (kind !== undefined) yield* rebuildSession(kind, key);
+      if (kind !== undefined) yield* rebuildSession(kinds, kind, key);
     } catch (error) {
       if (!(error instanceof StoreFailure)) throw error;
     }

@@ -79,18 +79,19 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
     mirrors: async (sessions) => backend.ask(() => selectMirrors(sessions)),
     wasMirror: async (place, path, digest) => backend.ask(() => wasMirror(place, path, digest)),
     settleMirror: async (record, file, wait) => {
-      // One for all files of a folder, which may be that of several kinds: it is moved under the same lock. Or sessions of one
-      // kind are in a file by turns.
+      // One for all files of a folder, which may be that of several kinds: it is moved under the same lock. Or sessions are in a
+      // file by turns, those of one kind, or all that documents describe.
       const [kind = '', name = ''] = record.session.split(':');
       const current = (await loadKind(kinds, kind))?.current;
-      const locks = { alone: [`mirror ${record.place} ${current === undefined ? name : kind}`], shared: [] };
+      const turns = file.isDocument === true ? 'documents' : current === undefined ? name : kind;
+      const locks = { alone: [`mirror ${record.place} ${turns}`], shared: [] };
       const settle = () => settleMirror(record, file);
       return wait ? backend.write(locks, settle) : ((await backend.writeAtOnce(locks, settle)) ?? false);
     },
     rebuild: async (key) => {
       const { rebuildSession } = await import('./rebuild.ts');
       try {
-        return await backend.write(onlyThis(key), () => rebuildSession(kindOf(kinds, key), key));
+        return await backend.write(onlyThis(key), () => rebuildSession(kinds, kindOf(kinds, key), key));
       } catch (error) {
         // What cannot be read of one session does not keep the others from being rebuilt.
         if (error instanceof StoreFailure && error.refusal.code !== 'busy') return err(error.refusal);
@@ -130,7 +131,7 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
     },
     adopt: async (key, events, beside) => {
       const { adoptEvents } = await import('./adopt.ts');
-      return backend.write(onlyThis(key), () => adoptEvents(kindOf(kinds, key), key, events, beside));
+      return backend.write(onlyThis(key), () => adoptEvents(kinds, kindOf(kinds, key), key, events, beside));
     },
     requests: async (after, limit) => {
       const { selectRequests } = await import('./adopt.ts');

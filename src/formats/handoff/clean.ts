@@ -1,0 +1,30 @@
+import { redact } from '../../lib/redact.ts';
+import { mayHoldSecret } from '../../lib/secret-hint.ts';
+import { sha256 } from '../../lib/sha256.ts';
+import { printSections, readSections } from './sections.ts';
+
+/** Secrets in documents: they stay in the file that somebody wrote them into, and nothing else holds them. */
+
+/** A text of a document as the log holds it. */
+export const cleanDocument = (text: string): string => {
+  const whole = text.toWellFormed();
+  return mayHoldSecret(whole) ? redact(whole).text : whole;
+};
+
+/** What a document's version is known by: the digest of its text without secrets. */
+export const digestOfDocument = (text: string): string => sha256(cleanDocument(text));
+
+/** A document that is to be written in the place of another: what was withheld of a section that stays is what stands there. */
+export const withWithheld = (wanted: string, found: string): string => {
+  if (cleanDocument(found) === found) return wanted;
+  const before = readSections(found);
+  const after = readSections(wanted);
+  const bodyByName = new Map(before.sections.map(({ name, body }) => [name, body]));
+  return printSections({
+    head: cleanDocument(before.head) === after.head ? before.head : after.head,
+    sections: after.sections.map((section) => {
+      const own = bodyByName.get(section.name);
+      return own !== undefined && cleanDocument(own) === section.body ? { ...section, body: own } : section;
+    }),
+  });
+};

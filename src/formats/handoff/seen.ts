@@ -1,0 +1,188 @@
+import type { Documents, LookAtDocuments, SeenDocuments, TakenDocuments } from '../../kernel/documents.ts';
+import type { OpenedSession } from '../../kernel/session.ts';
+import type { World } from '../../kernel/verb.ts';
+import {
+  conflictIn,
+  readSections,
+  rootHeading,
+  withBody,
+  bodyLines,
+  printSections,
+  type Section,
+  type Sections,
+} from './sections.ts';
+import { bodyOf, readDocument, valueOf } from './document.ts';
+import { cleanDocument, digestOfDocument } from './clean.ts';
+import { mostBytes } from './look.ts';
+import { mergeBodies } from './merge.ts';
+import { halves, isSame, printHalf, textIn, type Half } from './print.ts';
+import { takeIn, type Bases, type Conflict } from './take-in.ts';
+
+/** The documents of a session as they lie in the checkout, and what somebody has written in them since. */
+
+/** A half of a pair as it was found. */
+export interface FoundHalf {
+  /** Its text without secrets; undefined where there is none that can be taken. */
+  readonly text: string | undefined;
+  /** Whether somebody has written in it since it was written here. */
+  readonly isEdited: boolean;
+  /** What the file is known by. */
+  readonly digest?: string;
+  /** Why nothing is taken from it, as a sentence. */
+  readonly problem: string | undefined;
+}
+
+/** What the verbs about documents are told. */
+export interface SeenPair {
+  readonly bases: Bases;
+  readonly found: Readonly<Record<Half, FoundHalf>>;
+  readonly conflicts: readonly Conflict[];
+}
+
+type Looking = Pick<World, 'store' | 'places' | 'project'>;
+
+const nothing: FoundHalf = { text: undefined, isEdited: false, problem: undefined };
+
+/** Looks at the documents of a session. */
+export const lookAtDocuments =
+  (world: Looking): LookAtDocuments =>
+  async (session): Promise<SeenDocuments> => {
+    const { documents } = session.common;
+    if (documents === undefined) throw new Error(`${session.key} has no documents`);
+    const bases = await basesOf(world, session);
+    const found = {
+      handover: await findHalf(world, session, 'handover', documents.handover, bases),
+      session_state: await findHalf(world, session, 'session_state', documents.sessionState, bases),
+    };
+    const problems = [found.handover, found.session_state].flatMap(({ problem }) => problem ?? []);
+    const left = (conflicts: readonly Conflict[] = []) => ({ bases, found, conflicts }) satisfies SeenPair;
+    const edited = (['handover', 'session_state'] as const).filter((half) => found[half].isEdited);
+    return {
+      seq: documents.seq,
+      isEdited: edited.length > 0,
+      leave: (now) => ({ events: [], session: now, notes: problems, pair: left() }),
+      takeIn: (now, origin): TakenDocuments => {
+        if (edited.length === 0) return { events: [], session: now, notes: problems, pair: left() };
+        const written = Object.fromEntries(edited.map((half) => [half, { text: found[half].text ?? '' }]));
+        const taken = takeIn(
+          now,
+          bases,
+          { written, origin: 'file', taken: edited.flatMap((half) => found[half].digest ?? []) },
+          origin,
+        );
+        // Nothing is refused of what somebody has written: it is taken, or told.
+        if (!taken.ok) throw new Error(taken.error.message);
+        const { events, session: after, bases: newest, conflicts } = taken.value;
+        return {
+          events,
+          session: after,
+          notes: [...problems, ...notesOf(documents, edited, conflicts, events.length > 0)],
+          pair: { bases: newest, found, conflicts: events.length > 0 ? [] : conflicts } satisfies SeenPair,
+        };
+      },
+    };
+  };
+
+/** What is told of edits. */
+const notesOf = (
+  documents: Documents,
+  edited: readonly Half[],
+  conflicts: readonly Conflict[],
+  isTaken: boolean,
+): readonly string[] => {
+  const names = edited.map((half) => `${documents.root}/${pathOf(documents, half) ?? ''}`).join(' and ');
+  return [
+    isTaken
+      ? `what was written in ${names} was taken in`
+      : `what was written in ${names} was not taken in: stint handoff reconcile`,
+    ...conflicts.map(
+      ({ section, written, stands, because }) =>
+        `${section}: ${JSON.stringify(written)} was written, ${JSON.stringify(stands)} stands: ${because}`,
+    ),
+  ];
+};
+
+const pathOf = (documents: Documents, half: Half): string | null =>
+  half === 'handover' ? documents.handover : documents.sessionState;
+
+/** The newest texts that events hold. */
+export const basesOf = async ({ store }: Pick<World, 'store'>, { key, common }: OpenedSession): Promise<Bases> => {
+  const { handover = null, sessionState = null } = common.documents?.texts ?? {};
+  const read = async (seq: number | null, half: Half) => {
+    const event = seq === null ? undefined : await store.event(key, seq);
+    return event && textIn(event, half);
+  };
+  return { handover: await read(handover, 'handover'), session_state: await read(sessionState, 'session_state') };
+};
+
+const findHalf = async (
+  world: Looking,
+  session: OpenedSession,
+  half: Half,
+  path: string | null,
+  bases: Bases,
+): Promise<FoundHalf> => {
+  const { documents, branch } = session.common;
+  if (documents === undefined || path === null) return nothing;
+  const { place, root, taken } = documents;
+  const home = world.places.homeOf({ place, branch });
+  // A checkout that is not here has its own documents, which are written there.
+  if (home.isElsewhere === true) return nothing;
+  const full = `${root}/${path}`;
+  const read = (await world.project()).whole(home.root, full, mostBytes);
+  const untaken = (problem: string): FoundHalf => ({ text: undefined, isEdited: false, problem });
+  if (!read.ok) return read.error.isMissing ? nothing : untaken(`${full} ${read.error.problem}; it is left as it is`);
+  const line = conflictIn(read.value);
+  if (line !== undefined)
+    return untaken(`${full}:${line}: a merge has left a conflict; nothing is taken from it before that is solved`);
+  const text = cleanDocument(read.value);
+  const kind = halves[half];
+  if (rootHeading(readSections(text)) !== kind.root)
+    return untaken(`${full} does not begin with "${kind.root}"; nothing is taken from it`);
+  const digest = digestOfDocument(text);
+  const isKnown = taken.includes(digest) || (await world.store.wasMirror(place, full, digest));
+  if (isKnown) return { text, isEdited: false, problem: undefined };
+  return { text: await onNewest(world, session, half, text, bases), isEdited: true, digest, problem: undefined };
+};
+
+/** Most events back among which the version is looked for that somebody has written over. */
+const mostBack = 500;
+
+/** What somebody has written over an older version, as if it had been written over the newest. */
+const onNewest = async (
+  { store }: Looking,
+  session: OpenedSession,
+  half: Half,
+  text: string,
+  bases: Bases,
+): Promise<string> => {
+  const kind = halves[half];
+  const time = valueOf(readDocument(kind, text), 'Last updated');
+  if (time >= session.common.updatedAt) return text;
+  const event = (await store.events(session.key, { last: mostBack })).findLast(({ at }) => at === time);
+  const older = event === undefined ? undefined : await store.load(session.key, event.seq);
+  if (event === undefined || older?.common.documents === undefined) return text;
+  const over = printHalf(older, half, event, (await basesOf({ store }, older))[half]);
+  const newest = printHalf(session, half, { at: session.common.updatedAt, actor: '', cause: '' }, bases[half]);
+  return rebase(over, text, newest);
+};
+
+/** A text in which the sections that were changed from an older version are changed in the newest one. */
+export const rebase = (over: string, text: string, newest: string): string => {
+  const [before, own] = [readSections(over), readSections(text)];
+  let document: Sections = readSections(newest);
+  const added: Section[] = [];
+  for (const section of own.sections) {
+    const { name } = section;
+    const [old, mine] = [bodyLines(bodyOf(before, name)), bodyLines(section.body)];
+    if (isSame(old, mine)) continue;
+    if (!document.sections.some((one) => one.name === name)) {
+      added.push(section);
+      continue;
+    }
+    const now = bodyLines(bodyOf(document, name));
+    const changed = withBody(document, name, isSame(old, now) ? mine : mergeBodies({ before: old, own: mine, now }));
+    if (changed.ok) document = changed.value;
+  }
+  return printSections({ ...document, sections: [...document.sections, ...added] });
+};

@@ -1,0 +1,383 @@
+import { kernelEvent, type DecidedEvent } from '../../kernel/event.ts';
+import { blockersOf } from '../../kernel/journal.ts';
+import { decideEntry, decideUnblock, raiseBlocker } from '../../kernel/journal-rules.ts';
+import type { HandoffEdit } from '../../kernel/kind.ts';
+import { decideCommand, decideOpened } from '../../kernel/lifecycle.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import { appendEvents, type OpenedSession, type Origin } from '../../kernel/session.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { withoutUndefined } from '../../lib/json.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
+import { bodyOf, valueOf } from './document.ts';
+import { bodiesOf, pairFieldsOf } from './fields.ts';
+import { halves, isSame, printHalf, type DocumentText, type Half } from './print.ts';
+import { bodyLines, readSections, type Sections } from './sections.ts';
+import { isNone, labelled, listItems } from './values.ts';
+
+/** What was written into the documents of a session becomes part of it. */
+
+/** The newest text of each half that an event holds. */
+export type Bases = Readonly<Record<Half, DocumentText | undefined>>;
+
+/** A text that somebody wrote. */
+export interface Written {
+  readonly text: string;
+  /** What it was written over, where that is not what the session has come to since. */
+  readonly over?: string | undefined;
+}
+
+/** What was written, and how it comes. */
+export interface Edit {
+  readonly written: Readonly<Partial<Record<Half, Written>>>;
+  /** `file`: somebody changed the files. `verb`: a verb says it, so that what cannot be taken is refused. */
+  readonly origin: 'file' | 'verb';
+  /** Who has written it and when, where that is said. */
+  readonly mark?: { readonly updatedAt: string; readonly updatedBy: string } | undefined;
+  /** Why a status is taken that is no transition. */
+  readonly override?: string | undefined;
+  /** The digests of the files. */
+  readonly taken?: readonly string[] | undefined;
+}
+
+/** Something that was written and not taken, with both sides. */
+export interface Conflict {
+  readonly section: string;
+  readonly written: string;
+  readonly stands: string;
+  readonly because: string;
+}
+
+/** What comes of it. */
+export interface TakenIn {
+  readonly events: readonly DecidedEvent[];
+  /** The session behind them. */
+  readonly session: OpenedSession;
+  readonly bases: Bases;
+  readonly conflicts: readonly Conflict[];
+}
+
+/** The value of a section that both halves have. */
+interface SharedValue {
+  readonly name: string;
+  readonly values: Readonly<Record<Half, string>>;
+}
+
+/** The sections that say the same in both halves. */
+const shared: Readonly<Record<Half, readonly string[]>> = {
+  handover: ['Task summary', 'Status', 'Next owner', 'Last completed step', 'Current step'],
+  session_state: ['Task', 'Status', 'Next owner', 'Last completed step', 'Current step'],
+};
+
+/**
+ * Takes in what was written: what the journal and the kind understand becomes their events, and the whole text stays in the
+ * log, so that nothing of it is lost. Where the halves were changed to say two things nothing is taken, and the conflict is
+ * told.
+ */
+export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: Origin): Result<TakenIn, Refusal> => {
+  const { documents } = before.common;
+  if (documents === undefined) throw new Error(`${before.key} has no documents`);
+  const now = { at: before.common.updatedAt, actor: '', cause: '' };
+  const pairs = writtenHalves(edit).map(({ half, text, over }) => ({
+    half,
+    written: readSections(text),
+    stood: readSections(over ?? printHalf(before, half, now, bases[half])),
+  }));
+  const conflicts: Conflict[] = disagreements(pairs);
+  if (conflicts.length > 0) return ok({ events: [], session: before, bases, conflicts });
+
+  const course: Course = { session: before, origin, events: [], conflicts, refused: undefined };
+  for (const pair of pairs) takeJournal(course, pair);
+  const wish = withoutUndefined({ ...wishOf(pairs), override: edit.override }) as HandoffEdit;
+  takeWish(course, wish);
+  if (course.refused !== undefined && edit.origin === 'verb') return err(course.refused);
+  const { session, events } = course;
+
+  const goal = session.folded.handoff === undefined ? undefined : goalIn(pairs);
+  const aimed = goal === undefined ? session : { ...session, common: { ...session.common, goal } };
+  const texts = Object.fromEntries(
+    writtenHalves(edit).map(({ half, text }) => [half, { text, differs: differencesOf(aimed, half, text) }]),
+  );
+  const edited = kernelEvent('DocumentEdited', {
+    ...whereToData(documents),
+    origin: edit.origin,
+    texts,
+    ...(edit.mark === undefined ? {} : { updated_at: edit.mark.updatedAt, updated_by: edit.mark.updatedBy }),
+    ...(edit.taken === undefined ? {} : { taken: [...edit.taken] }),
+    ...(goal === undefined ? {} : { goal }),
+    ...(conflicts.length === 0 ? {} : { conflicts: conflicts.map((one) => ({ ...one })) }),
+  });
+  const { session: after } = appendEvents(session, [edited], origin);
+  return ok({
+    events: [...events, edited],
+    session: { ...after, common: after.common ?? session.common },
+    bases: {
+      handover: baseOf('handover', edit, texts, origin) ?? bases.handover,
+      session_state: baseOf('session_state', edit, texts, origin) ?? bases.session_state,
+    },
+    conflicts,
+  });
+};
+
+/** Where documents lie, as events say it. */
+export const whereToData = ({
+  place,
+  root,
+  handover: transfer,
+  sessionState: state,
+}: {
+  readonly place: string;
+  readonly root: string;
+  readonly handover: string | null;
+  readonly sessionState: string;
+}): JsonObject => ({ place, root, handover: transfer, session_state: state });
+
+const writtenHalves = ({ written }: Edit): readonly (Written & { readonly half: Half })[] =>
+  (['handover', 'session_state'] as const).flatMap((half) => {
+    const one = written[half];
+    return one === undefined ? [] : [{ half, ...one }];
+  });
+
+const baseOf = (
+  half: Half,
+  { mark }: Edit,
+  texts: Readonly<Record<string, { readonly text: string; readonly differs: Readonly<Record<string, string>> }>>,
+  { cause }: Origin,
+): DocumentText | undefined => {
+  const said = texts[half];
+  return said === undefined ? undefined : { ...said, mark, cause };
+};
+
+/** One half as it was written, and as it stood. */
+interface HalfPair {
+  readonly half: Half;
+  readonly written: Sections;
+  readonly stood: Sections;
+}
+
+/** The sections that do not say what the session says, with what that is. */
+const differencesOf = (session: OpenedSession, half: Half, text: string): Record<string, string> => {
+  const document = readSections(text);
+  const bodies = bodiesOf(halves[half], pairFieldsOf(session), { updatedAt: '', updatedBy: '', pointer: null });
+  return Object.fromEntries(
+    [...bodies]
+      .filter(([name, now]) => !isSame(bodyLines(bodyOf(document, name)), now))
+      .map(([name, now]) => [name, now.join('\n')]),
+  );
+};
+
+const isChanged = ({ written, stood }: HalfPair, name: string): boolean =>
+  written.sections.some((section) => section.name === name) &&
+  !isSame(bodyLines(bodyOf(written, name)), bodyLines(bodyOf(stood, name)));
+
+/** What both halves were changed to say, and say differently. */
+const disagreements = (pairs: readonly HalfPair[]): Conflict[] => {
+  const [one, other] = pairs;
+  if (one === undefined || other === undefined) return [];
+  return shared.handover.flatMap((name, at) => {
+    const twin = shared.session_state[at] ?? name;
+    if (!isChanged(one, name) || !isChanged(other, twin)) return [];
+    const [written, stands] = [valueOf(one.written, name), valueOf(other.written, twin)];
+    return written === stands ? [] : [{ section: name, written, stands, because: 'the two documents disagree' }];
+  });
+};
+
+/** The value that one of the halves was changed to say. */
+const changedValue = (pairs: readonly HalfPair[], at: number): string | undefined => {
+  for (const pair of pairs) {
+    const name = shared[pair.half][at] ?? '';
+    if (isChanged(pair, name)) return valueOf(pair.written, name);
+  }
+  return undefined;
+};
+
+const goalIn = (pairs: readonly HalfPair[]): string | undefined => {
+  const goal = changedValue(pairs, 0);
+  return goal === undefined || isNone(goal) ? undefined : goal;
+};
+
+/** What was written of what a kind may take. */
+const wishOf = (pairs: readonly HalfPair[]): Omit<HandoffEdit, 'override'> => {
+  const said = (value: string | undefined): string | undefined =>
+    value === undefined || isNone(value) ? undefined : value;
+  const steps = pairs
+    .map((pair) => ({ pair, name: pair.half === 'handover' ? 'Remaining work' : 'Remaining steps' }))
+    .findLast(({ pair, name }) => isChanged(pair, name));
+  return withoutUndefined({
+    status: changedValue(pairs, 1),
+    owner: said(changedValue(pairs, 2)),
+    lastCompleted: said(changedValue(pairs, 3)),
+    current: said(changedValue(pairs, 4)),
+    remaining:
+      steps === undefined
+        ? undefined
+        : {
+            was: listItems(bodyOf(steps.pair.stood, steps.name)),
+            now: listItems(bodyOf(steps.pair.written, steps.name)),
+          },
+  });
+};
+
+/** What is taken in, one thing after the other: each is decided on what the one before has led to. */
+interface Course {
+  session: OpenedSession;
+  readonly origin: Origin;
+  readonly events: DecidedEvent[];
+  readonly conflicts: Conflict[];
+  refused: Refusal | undefined;
+}
+
+/** Goes on with what was decided; what is refused is told with both sides. */
+const apply = (
+  course: Course,
+  decision: Result<readonly DecidedEvent[], Refusal>,
+  told: Omit<Conflict, 'because'>,
+): void => {
+  if (!decision.ok) {
+    course.refused ??= decision.error;
+    course.conflicts.push({ ...told, because: decision.error.message });
+    return;
+  }
+  course.events.push(...decision.value);
+  const { session } = appendEvents(course.session, decision.value, course.origin);
+  course.session = { ...session, common: session.common ?? course.session.common };
+};
+
+/** The kind takes what it understands; of another kind a status is told by what happens in it. */
+const takeWish = (course: Course, wish: HandoffEdit): void => {
+  const { folded, common } = course.session;
+  const { status } = wish;
+  const stands = pairFieldsOf(course.session).status;
+  if (folded.handoff === undefined) {
+    if (status !== undefined && status !== stands)
+      apply(
+        course,
+        err(
+          refuse('illegal-transition', `The status of a ${common.kind} follows from its work.`, {
+            expected: stands,
+            hint: `stint status --session ${common.key}`,
+          }),
+        ),
+        { section: 'Status', written: status, stands },
+      );
+    return;
+  }
+  for (const command of folded.handoff.takes(common, wish)) {
+    const isStatus = command.type.startsWith('move');
+    apply(course, decideCommand(course.session, command), {
+      section: isStatus ? 'Status' : 'Remaining steps',
+      written: isStatus ? (status ?? '') : command.type,
+      stands,
+    });
+  }
+};
+
+/** What was written into the sections that the journal keeps. */
+const takeJournal = (course: Course, pair: HalfPair): void => {
+  const isHandover = pair.half === 'handover';
+  const added = (name: string, itemsOf: (body: string) => readonly string[]): readonly string[] => {
+    if (!isChanged(pair, name)) return [];
+    const before = new Set(itemsOf(bodyOf(pair.stood, name)));
+    return itemsOf(bodyOf(pair.written, name)).filter((one) => !before.has(one));
+  };
+  const note = (type: 'decision' | 'assumption' | 'file' | 'command' | 'artifact', texts: readonly string[]): void => {
+    for (const text of texts)
+      apply(course, decideEntry(course.session, type, { text }, undefined), {
+        section: type,
+        written: text,
+        stands: '',
+      });
+  };
+  const validation = (name: string, label: string, code: number): void => {
+    for (const text of added(name, (body) => labelled(body, label)))
+      apply(course, decideEntry(course.session, 'validation', { text, exit_code: code }, undefined), {
+        section: name,
+        written: text,
+        stands: '',
+      });
+  };
+  if (isHandover) {
+    const body = 'Blockers and decisions';
+    note(
+      'decision',
+      added(body, (text) => labelled(text, 'Decisions')),
+    );
+    note(
+      'assumption',
+      added(body, (text) => labelled(text, 'Assumptions')),
+    );
+    for (const reason of added(body, (text) => labelled(text, 'Blockers'))) raise(course, { reason, needs: null });
+    validation('Validation status', 'Passed', 0);
+    validation('Validation status', 'Failed', 1);
+    return;
+  }
+  takeBlockers(course, pair);
+  note(
+    'decision',
+    added('Decisions and assumptions', (body) => itemsLabelled(body, 'Decision')),
+  );
+  note(
+    'assumption',
+    added('Decisions and assumptions', (body) => itemsLabelled(body, 'Assumption')),
+  );
+  note('file', added('Files touched', listItems));
+  note('command', added('Commands to resume', listItems));
+  note('artifact', added('Artifacts', listItems));
+  validation('Validation snapshot', 'Passed', 0);
+  validation('Validation snapshot', 'Failed', 1);
+};
+
+/** The items of a list that begin with a label; those without any count as decisions. */
+const itemsLabelled = (body: string, label: string): readonly string[] =>
+  listItems(body).flatMap((one) => {
+    const [, name = 'Decision', text = one] = /^(Decision|Assumption): ?(.*)$/s.exec(one) ?? [];
+    return name === label && !isNone(text) ? [text] : [];
+  });
+
+/** A blocker as a document tells it. */
+interface WrittenBlocker {
+  readonly reason: string;
+  readonly needs: string | null;
+}
+
+/** The blockers of a section: what is needed follows the one that it is about. */
+export const blockersIn = (body: string): readonly WrittenBlocker[] => {
+  const blockers: WrittenBlocker[] = [];
+  for (const one of listItems(body)) {
+    const [, needs] = /^needed to unblock: ?(.*)$/is.exec(one) ?? [];
+    const last = blockers.at(-1);
+    if (needs === undefined) blockers.push({ reason: one, needs: null });
+    else if (last !== undefined && !isNone(needs)) blockers[blockers.length - 1] = { ...last, needs };
+  }
+  return blockers;
+};
+
+const takeBlockers = (course: Course, pair: HalfPair): void => {
+  if (!isChanged(pair, 'Blockers')) return;
+  const [was, now] = [blockersIn(bodyOf(pair.stood, 'Blockers')), blockersIn(bodyOf(pair.written, 'Blockers'))];
+  const isIn = (list: readonly WrittenBlocker[], { reason, needs }: WrittenBlocker): boolean =>
+    list.some((one) => one.reason === reason && one.needs === needs);
+  for (const gone of was.filter((one) => !isIn(now, one))) {
+    const open = blockersOf(course.session.common).find(({ reason, needs }) => isIn([gone], { reason, needs }));
+    if (open !== undefined)
+      apply(course, decideUnblock(course.session, { id: open.id, raised: undefined }, 'taken out of the document'), {
+        section: 'Blockers',
+        written: 'None',
+        stands: gone.reason,
+      });
+  }
+  for (const one of now.filter((written) => !isIn(was, written))) raise(course, one);
+};
+
+const raise = (course: Course, { reason, needs }: WrittenBlocker): void =>
+  apply(
+    course,
+    decideOpened(course.session, ({ common }) => raiseBlocker(common, reason, needs), { mustBeOpen: true }),
+    { section: 'Blockers', written: reason, stands: 'None' },
+  );
+
+/** The values of the sections that both halves have, of those that say two things. */
+export const differingValues = (one: Sections, other: Sections): readonly SharedValue[] =>
+  shared.handover.flatMap((name, at) => {
+    const values = { handover: valueOf(one, name), session_state: valueOf(other, shared.session_state[at] ?? name) };
+    return values.handover === values.session_state ? [] : [{ name, values }];
+  });

@@ -1,0 +1,130 @@
+import { isJsonObject } from '../lib/json.ts';
+import type { Json } from '../lib/canonical-json.ts';
+import type { DecidedEvent, StoredEvent } from './event.ts';
+import type { Mirror } from './kind.ts';
+import type { LeaseState } from './lease.ts';
+import type { OpenedSession, Origin } from './session.ts';
+
+/**
+ * The documents of a hand-off, as the kernel knows them: a pair that describes a session, whatever its kind, where it is
+ * worked on. People and other programs edit them; what they wrote is taken in by the next verb that writes the session.
+ */
+
+/** What is kept of documents with a session. */
+export interface Documented {
+  /** The pair that describes it now; undefined where none does. */
+  readonly documents?: Documents | undefined;
+  /** The newest pairs that were archived of it, the oldest first. */
+  readonly archivedPairs?: readonly ArchivedPair[];
+}
+
+/** A pair of documents. Paths are relative to `root`, with `/` between parts. */
+export interface Documents {
+  /** The id of the checkout that they lie in, and their root from the root of that. */
+  readonly place: string;
+  readonly root: string;
+  /** Null where there is no handover yet. */
+  readonly handover: string | null;
+  readonly sessionState: string;
+  /** The events that hold the newest text of each; null where what the session says is all there is. */
+  readonly texts: { readonly handover: number | null; readonly sessionState: number | null };
+  /** The digests of what was taken in last: such a file has nothing new. */
+  readonly taken: readonly string[];
+  /** The newest event about them. */
+  readonly seq: number;
+  /** The event since which the session is held, or is not held any more; null where it never was while they are there. */
+  readonly leaseSeq: number | null;
+}
+
+/** A pair that was put by: it does not change any more. */
+export interface ArchivedPair {
+  readonly place: string;
+  readonly root: string;
+  /** The event that holds the texts. */
+  readonly seq: number;
+  readonly handover: string | null;
+  readonly sessionState: string;
+  /** The handover that stood in its place before, and says so; null where that is the archived one. */
+  readonly superseded: string | null;
+}
+
+/** Most archived pairs that are kept with a session. */
+const mostArchived = 20;
+
+/** The documents of a session as they were found before a commit. */
+export interface SeenDocuments {
+  /** The event about them that this was found behind. */
+  readonly seq: number;
+  /** Whether somebody has written in them, and what came of it is to be decided. */
+  readonly isEdited: boolean;
+  /** Pure: what was written in them becomes events, ahead of those of whoever writes the session. */
+  readonly takeIn: (session: OpenedSession, origin: Origin) => TakenDocuments;
+  /** Pure: what was written in them stays in the files. */
+  readonly leave: (session: OpenedSession) => TakenDocuments;
+}
+
+/** What comes of documents that were written in. */
+export interface TakenDocuments {
+  readonly events: readonly DecidedEvent[];
+  readonly session: OpenedSession;
+  /** What the caller is told of it, a sentence each. */
+  readonly notes: readonly string[];
+  /** The texts, for the verbs about documents: nobody else knows what they are. */
+  readonly pair: unknown;
+}
+
+/** Looks at the documents of a session. It is loaded where a session has some. */
+export type LookAtDocuments = (session: OpenedSession) => Promise<SeenDocuments>;
+
+/** Makes the files of documents of a session. It is loaded where a session has some. */
+export type PrintDocuments = (session: OpenedSession) => readonly Mirror[];
+
+/** Whether an event is about documents. */
+export const isOfDocuments = (type: string): boolean => type === 'DocumentEdited' || type === 'PairArchived';
+
+/** Folds an event about documents: `DocumentEdited` or `PairArchived`. */
+export const foldDocuments = (
+  { documents, archivedPairs = [], lease }: Documented & Pick<LeaseState, 'lease'>,
+  event: StoredEvent,
+): Documented => {
+  const { data, seq } = event;
+  const where = { place: textIn(data['place']) ?? '', root: textIn(data['root']) ?? '' };
+  const sessionState = textIn(data['session_state']) ?? '';
+  const handover = textIn(data['handover']);
+  if (event.type === 'PairArchived') {
+    const pair = { ...where, seq, handover, sessionState, superseded: textIn(data['superseded']) };
+    return {
+      archivedPairs: [...archivedPairs, pair].slice(-mostArchived),
+      ...(data['left'] === true ? { documents: undefined } : {}),
+    };
+  }
+  const texts = isJsonObject(data['texts']) ? data['texts'] : {};
+  const isSame = documents?.place === where.place && documents.root === where.root;
+  const before = documents?.texts;
+  return {
+    documents: {
+      ...where,
+      handover,
+      sessionState,
+      texts: {
+        handover: 'handover' in texts ? seq : (before?.handover ?? null),
+        sessionState: 'session_state' in texts ? seq : (before?.sessionState ?? null),
+      },
+      taken: Array.isArray(data['taken']) ? data['taken'].map(String) : isSame ? documents.taken : [],
+      seq,
+      leaseSeq: isSame ? documents.leaseSeq : lease === null ? null : seq,
+    },
+  };
+};
+
+/** Keeps with documents since when the session is held, or is not held any more. */
+export const withLeaseSeq = <State extends Documented & Pick<LeaseState, 'lease'>>(
+  before: Pick<LeaseState, 'lease'> | undefined,
+  after: State,
+  seq: number,
+): State =>
+  after.documents === undefined || before === undefined || before.lease === after.lease
+    ? after
+    : { ...after, documents: { ...after.documents, leaseSeq: seq } };
+
+const textIn = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);

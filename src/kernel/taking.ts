@@ -1,0 +1,56 @@
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { ok } from '../lib/result.ts';
+import { Unseen, type Decided, type Dispatching, type Order } from './dispatch.ts';
+import type { SeenDocuments, TakenDocuments } from './documents.ts';
+import { holderOf, isMine, leaseFacts } from './lease.ts';
+import { isOpened, type OpenedSession, type Origin } from './session.ts';
+
+/** Takes in, ahead of what an order decides, what was written in the documents of its sessions. Loaded where one has some. */
+export interface Taking {
+  /** Looks at the documents of a session. */
+  readonly see: (session: OpenedSession) => Promise<void>;
+  /** The order that is decided on what comes of what was written. Of a session that is held its holder takes it in. */
+  readonly ahead: <Answer extends JsonObject>(order: Order<Answer>, origin: Origin) => Decided<Answer>;
+}
+
+/** Makes it for one request. */
+export const createTaking = (world: Dispatching): Taking => {
+  const seen = new Map<string, SeenDocuments>();
+  const mayTake = (session: OpenedSession, { place }: Origin): boolean =>
+    session.common.lease === null || isMine(leaseFacts(session, world.caller, world.host), holderOf(world, place));
+
+  return {
+    see: async (session) => {
+      if (world.documents === undefined) throw new Error(`the documents of ${session.key} cannot be looked at here`);
+      seen.set(session.key, await world.documents(session));
+    },
+    ahead: (order, origin) => {
+      let notes: readonly string[] = [];
+      const isEdited = [...seen.values()].some((one) => one.isEdited);
+      return {
+        ...order,
+        ...(isEdited ? { journalOnly: false, processes: order.processes ?? [] } : {}),
+        decide: (sessions) => {
+          const taken = new Map<string, TakenDocuments>();
+          for (const session of sessions.values()) {
+            if (!isOpened(session) || session.common.documents === undefined) continue;
+            const found = seen.get(session.key);
+            if (found === undefined || found.seq !== session.common.documents.seq) throw new Unseen(session);
+            taken.set(session.key, mayTake(session, origin) ? found.takeIn(session, origin) : found.leave(session));
+          }
+          notes = [...taken.values()].flatMap((one) => one.notes);
+          const ahead = new Map([...sessions].map(([key, session]) => [key, taken.get(key)?.session ?? session]));
+          const decided = order.decide(ahead, taken);
+          if (!decided.ok) return decided;
+          const events = new Map(decided.value);
+          for (const [key, one] of taken) events.set(key, [...one.events, ...(events.get(key) ?? [])]);
+          return ok(events);
+        },
+        answer: (after, before) => ({
+          ...order.answer(after, before),
+          ...(notes.length === 0 ? {} : { documents: [...notes] }),
+        }),
+      };
+    },
+  };
+};
