@@ -431,6 +431,7 @@ const showOthers = (kind: Kind): void => {
   showLeases(bound);
   showPauses(begun);
   showJournal(begun);
+  showDocuments(begun);
   // Its data is of the kind that refuses; none does so far.
   append(begun, ok([kernelEvent('ResultRefused', {})]));
   append(begun, ok([kernelEvent('BlockerRaised', { reason: 'reason', needs: 'a decision' })]));
@@ -456,6 +457,22 @@ const showJournal = (session: OpenedSession): void => {
   append(session, decideBlock(session, 'reason', null));
   append(blocked, decideUnblock(blocked, undefined, 'how'));
   append(blocked, decideUnblock(blocked, undefined, null));
+};
+
+/** Documents that somebody has written in, and a pair that was archived. */
+const showDocuments = (session: OpenedSession): void => {
+  const where = {
+    place: 'here',
+    root: 'docs/tests',
+    handover: 'handovers/a.md',
+    session_state: 'session-state/CURRENT.md',
+  };
+  const texts = { handover: { text: '# Handover', differs: {} } };
+  const said = { updated_at: '2026-03-17T14:30:22.000Z', updated_by: 'ana', goal: 'a goal', conflicts: [] };
+  const edited = append(session, ok([kernelEvent('DocumentEdited', { ...where, origin: 'verb', texts, ...said })]));
+  append(edited, ok([kernelEvent('DocumentEdited', { ...where, origin: 'file', texts, taken: ['sha256'] })]));
+  append(edited, ok([kernelEvent('PairArchived', { ...where, texts })]));
+  append(edited, ok([kernelEvent('PairArchived', { ...where, texts, superseded: 'handovers/a.md', left: true })]));
 };
 
 /** A session that is paused for a reason and for none, ended, put away and taken out again. */

@@ -18,7 +18,7 @@ import type { Host } from './process.ts';
 import type { LookAtDocuments, TakenDocuments } from './documents.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Taking } from './taking.ts';
-import { isOpened, viewOfSession, type OpenedSession, type Session } from './session.ts';
+import { isOpened, viewOfSession, type OpenedSession, type Origin, type Session } from './session.ts';
 
 /** What a writing verb wants done; made anew when what it was based on has changed. */
 export interface Order<Answer extends JsonObject> {
@@ -31,7 +31,7 @@ export interface Order<Answer extends JsonObject> {
   readonly processes?: readonly string[];
   readonly decide: (
     sessions: ReadonlyMap<string, Session>,
-    documents: ReadonlyMap<string, TakenDocuments>,
+    beforehand: Beforehand,
   ) => Result<ReadonlyMap<string, readonly DecidedEvent[]>, Refusal>;
   /** Whether the decision looks at what was renewed of steps. */
   readonly steps?: boolean;
@@ -64,6 +64,14 @@ export interface Worked<Answer extends JsonObject> {
 
 /** How often an order is made anew because what was observed has changed in between; each time somebody else got on. */
 const mostAttempts = 50;
+
+/** What was done before an order is decided, in the same commit. */
+export interface Beforehand {
+  /** What was taken in of the documents of its sessions, by their keys. */
+  readonly documents: ReadonlyMap<string, TakenDocuments>;
+  /** What the events of the order will say of where they come from. */
+  readonly origin: Origin;
+}
 
 /** What orders are carried out with. */
 export interface Dispatching {
@@ -112,7 +120,7 @@ export const dispatch = async <Answer extends JsonObject>(
   };
   const carryOutOnce = async (given: Order<Answer>, place: string, dryRun: boolean, now: string) => {
     const origin = { now, actor: caller.actor, place, cause: id };
-    const order = taking === undefined ? watching(given) : taking.ahead(given, origin);
+    const order = taking === undefined ? watching(given, origin) : taking.ahead(given, origin);
     const { keys, guards = [], journalOnly = false, processes, steps, beside, answer } = order;
     const gate = fenceOf(world, order, place, takesOver);
     const outcome = await store.commit({
@@ -170,12 +178,12 @@ export type Decided<Answer extends JsonObject> = Omit<Order<Answer>, 'decide'> &
 };
 
 /** An order as long as nobody has looked at documents: it stops where a session has some. */
-const watching = <Answer extends JsonObject>(order: Order<Answer>): Decided<Answer> => ({
+const watching = <Answer extends JsonObject>(order: Order<Answer>, origin: Origin): Decided<Answer> => ({
   ...order,
   decide: (sessions) => {
     for (const session of sessions.values())
       if (isOpened(session) && session.common.documents !== undefined) throw new Unseen(session);
-    return order.decide(sessions, none);
+    return order.decide(sessions, { documents: none, origin });
   },
 });
 

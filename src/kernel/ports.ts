@@ -286,6 +286,8 @@ export interface Store {
   readonly readOn: (stretches: readonly Stretch[], enough: number) => Promise<ReadOn>;
   /** The newest record of each mirror of these sessions, and of every mirror that was not written yet. */
   readonly mirrors: (sessions: readonly string[]) => Promise<readonly MirrorRecord[]>;
+  /** The newest record of the file at a path of a checkout, whichever session it is of. */
+  readonly mirrorAt: (place: string, path: string) => Promise<MirrorRecord | undefined>;
   /** Whether a version of a mirror with that digest was ever made. */
   readonly wasMirror: (place: string, path: string, digest: string) => Promise<boolean>;
   /**

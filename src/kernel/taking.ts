@@ -40,7 +40,7 @@ export const createTaking = (world: Dispatching): Taking => {
           }
           notes = [...taken.values()].flatMap((one) => one.notes);
           const ahead = new Map([...sessions].map(([key, session]) => [key, taken.get(key)?.session ?? session]));
-          const decided = order.decide(ahead, taken);
+          const decided = order.decide(ahead, { documents: taken, origin });
           if (!decided.ok) return decided;
           const events = new Map(decided.value);
           for (const [key, one] of taken) events.set(key, [...one.events, ...(events.get(key) ?? [])]);

@@ -211,6 +211,8 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly raw?: readonly (keyof v.InferOutput<Schema> & string)[];
   /** Fields that do not go together, as a sentence; asked before anything is read. */
   readonly contradiction?: (input: v.InferOutput<Schema>) => string | undefined;
+  /** Who acts, where the input says so. */
+  readonly actor?: (input: v.InferOutput<Schema>) => string | undefined;
   /** Whether it may make a store where there is none. */
   readonly creates?: boolean;
   /** Whether it also runs on what is left of a damaged store; every verb that reads does. */
@@ -381,7 +383,11 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
       access: access === 'writes' && !isWriting ? 'reads' : access,
       apart: 'apart' in does ? async (tools) => does.apart(tools, parsed.value) : undefined,
       run: async (world, payload) => {
-        if (isWriting) return write(world, does.writes, input, parsed.value, payload);
+        if (isWriting) {
+          const actor = definition.actor?.(parsed.value);
+          const acting = actor === undefined ? world : { ...world, caller: { ...world.caller, actor } };
+          return write(acting, does.writes, input, parsed.value, payload);
+        }
         const look =
           'writes' in does
             ? does.orReads

@@ -2,15 +2,15 @@ import * as v from 'valibot';
 import { checkName, findKind, keyOf, resolve, resolveCaller } from '../kernel/address.ts';
 import { loadedIn, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
 import { declaredOf } from '../kernel/declared.ts';
+import { defaultName, familyOf, startAnew, type Choice } from '../kernel/free-name.ts';
 import { folderOf, type CurrentFile, type Kind } from '../kernel/kind.ts';
 import { leaseToJson, rowLeaseFacts } from '../kernel/lease.ts';
 import { decideBegin, decideFinish } from '../kernel/lifecycle.ts';
-import type { Guard, SessionRow } from '../kernel/ports.ts';
+import type { SessionRow } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { withoutUndefined } from '../lib/json.ts';
-import { nameFrom } from '../lib/name.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { nearest } from '../lib/text.ts';
 import { flag, optionalText, requiredText } from '../kernel/fields.ts';
@@ -105,14 +105,6 @@ const kindAndChoice = async (
   return choice.ok ? ok({ kind: kind.value, choice: choice.value }) : choice;
 };
 
-interface Choice {
-  /** The session that is begun or goes on. */
-  readonly name: string;
-  /** The open one that is aborted first. */
-  readonly abort: string | undefined;
-  readonly guards: readonly Guard[];
-}
-
 interface Wish {
   readonly goal?: string | undefined;
   readonly mode?: string | undefined;
@@ -200,24 +192,6 @@ const chooseCurrent = async (
   const anew = await startAnew(world, kind, name, open?.key);
   return ok({ ...anew, guards: [guard, ...anew.guards] });
 };
-
-/** The next free name, and the open session that makes way for it. */
-const startAnew = async (world: World, kind: Kind, base: string, abort: string | undefined): Promise<Choice> => {
-  const taken = new Set((await familyOf(world, kind, base)).map((row) => row.name));
-  let name = base;
-  for (let number = 2; taken.has(name); number += 1) name = `${base}-${number}`;
-  return { name, abort, guards: [{ filter: { kind: kind.name, name }, keys: [] }] };
-};
-
-/** The sessions of that name, and of that name with a number behind it. */
-const familyOf = async (world: World, kind: Kind, base: string): Promise<readonly SessionRow[]> =>
-  (await world.store.rows({ kind: kind.name, namePrefix: base })).filter((row) =>
-    /^(?:-\d+)?$/.test(row.name.slice(base.length)),
-  );
-
-/** `YYYY-MM-DD-<branch>`; a folder without a repository goes by its own name. */
-const defaultName = (world: World, branch: string | null): string =>
-  `${world.caller.now.slice(0, 10)}-${nameFrom(branch ?? world.places.here.label)}`;
 
 /** Looks at a session instead of going on with it. */
 const look = async (world: World, kind: Kind, name: string): Promise<Result<JsonObject, Refusal>> => {

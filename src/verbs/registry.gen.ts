@@ -12,8 +12,10 @@ import { fail } from './fail.ts';
 import { finish } from './finish.ts';
 import { handoffAudit } from './handoff-audit.ts';
 import { handoffLocate } from './handoff-locate.ts';
+import { handoffNew } from './handoff-new.ts';
 import { handoffRoot } from './handoff-root.ts';
 import { handoffSummarize } from './handoff-summarize.ts';
+import { handoffUpdate } from './handoff-update.ts';
 import { handoffValidate } from './handoff-validate.ts';
 import { handoffValidateHandover } from './handoff-validate-handover.ts';
 import { handoffValidateState } from './handoff-validate-state.ts';
@@ -45,4 +47,4 @@ import { timeline } from './timeline.ts';
 import { unarchive } from './unarchive.ts';
 import { unblock } from './unblock.ts';
 
-export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, complete, decide, fail, finish, handoffAudit, handoffLocate, handoffRoot, handoffSummarize, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];
+export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, complete, decide, fail, finish, handoffAudit, handoffLocate, handoffNew, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];

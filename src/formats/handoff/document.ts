@@ -258,7 +258,7 @@ export const pointerOf = (document: Document): string | undefined => {
 };
 
 /** What keeps a time from being one; undefined where nothing does. */
-const timeFault = (text: string): string | undefined => {
+export const timeFault = (text: string): string | undefined => {
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?$/.exec(text);
   if (match === null) return 'the time is none that can be read';
   const [, year, month, day, hour, minute, second = '00', zone] = match;

@@ -95,7 +95,10 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
   const goal = session.folded.handoff === undefined ? undefined : goalIn(pairs);
   const aimed = goal === undefined ? session : { ...session, common: { ...session.common, goal } };
   const texts = Object.fromEntries(
-    writtenHalves(edit).map(({ half, text }) => [half, { text, differs: differencesOf(aimed, half, text) }]),
+    pairs.map((pair, at) => [
+      pair.half,
+      { text: writtenHalves(edit)[at]?.text ?? '', differs: differencesOf(before, aimed, pair) },
+    ]),
   );
   const edited = kernelEvent('DocumentEdited', {
     ...whereToData(documents),
@@ -154,14 +157,19 @@ interface HalfPair {
   readonly stood: Sections;
 }
 
-/** The sections that do not say what the session says, with what that is. */
-const differencesOf = (session: OpenedSession, half: Half, text: string): Record<string, string> => {
-  const document = readSections(text);
-  const bodies = bodiesOf(halves[half], pairFieldsOf(session), { updatedAt: '', updatedBy: '', pointer: null });
+/**
+ * The sections that do not say what the session says, with what that is; of one that was not written in, what the session
+ * said before, so that what follows from the rest shows there.
+ */
+const differencesOf = (before: OpenedSession, after: OpenedSession, pair: HalfPair): Record<string, string> => {
+  const nobody = { updatedAt: '', updatedBy: '', pointer: null };
+  const kind = halves[pair.half];
+  const [was, now] = [bodiesOf(kind, pairFieldsOf(before), nobody), bodiesOf(kind, pairFieldsOf(after), nobody)];
   return Object.fromEntries(
-    [...bodies]
-      .filter(([name, now]) => !isSame(bodyLines(bodyOf(document, name)), now))
-      .map(([name, now]) => [name, now.join('\n')]),
+    kind.sections
+      .map((name) => ({ name, said: (isChanged(pair, name) ? now : was).get(name) ?? [] }))
+      .filter(({ name, said }) => !isSame(bodyLines(bodyOf(pair.written, name)), said))
+      .map(({ name, said }) => [name, said.join('\n')]),
   );
 };
 

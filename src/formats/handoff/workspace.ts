@@ -257,3 +257,38 @@ export const leaseIn = ({ read }: Look, now: string): LeaseFile => {
   if (text.ok) return readLeaseFile(text.value, now);
   return text.error.isMissing ? noLease : { ...noLease, state: 'invalid', problems: [`it ${text.error.problem}`] };
 };
+
+/**
+ * The pair that is worked on: what `CURRENT.md` names; else the first handover that names it; else the only handover without
+ * a stamp; else the pair that was worked on last.
+ */
+export const locateLive = (look: Look): Pair | undefined => {
+  const current = documentAt(look, sessionState, currentPath);
+  if (current === undefined) return locatePair(look);
+  const pair = (path: string, source: string): Pair => ({ handover: path, sessionState: currentPath, source });
+  const target = targetOf(look, current, currentPath);
+  if (target !== undefined && isThere(look, target)) return pair(target, 'current-pointer');
+  const names = look
+    .list('handovers')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `handovers/${name}`)
+    .toSorted();
+  for (const path of names) {
+    const document = documentAt(look, handover, path);
+    if (document !== undefined && targetOf(look, document, path) === currentPath)
+      return pair(path, 'back-pointer-scan');
+  }
+  const [only, ...others] = names.filter((path) => stampIn(path) === undefined);
+  return only !== undefined && others.length === 0 ? pair(only, 'current-plus-single-live-handover') : locatePair(look);
+};
+
+/** The next free stamp of a pair from a minute on: `YYYYMMDD_HHMM`, in UTC. */
+export const freeStamp = ({ list }: Look, now: string): string => {
+  const taken = new Set(
+    ['handovers', 'session-state'].flatMap((folder) => list(folder).flatMap((name) => stampIn(name) ?? [])),
+  );
+  for (let time = Date.parse(now); ; time += 60_000) {
+    const stamp = new Date(time).toISOString().slice(0, 16).replace('T', '_').replaceAll(/[-:]/g, '');
+    if (!taken.has(stamp)) return stamp;
+  }
+};

@@ -64,6 +64,16 @@ export function* selectMirrors(sessions: readonly string[]): Work<readonly Mirro
   return rows.map(rowToRecord);
 }
 
+/** The newest record of the file at a path, whichever session it is of. */
+export function* selectMirrorAt(place: string, path: string): Work<MirrorRecord | undefined> {
+  const row = yield* get(
+    `SELECT ${columns} FROM mirror WHERE place = ? AND path = ? ORDER BY id DESC LIMIT 1`,
+    place,
+    path,
+  );
+  return row === undefined ? undefined : rowToRecord(row);
+}
+
 /** Whether a version of a mirror with that digest was ever made. */
 export function* wasMirror(place: string, path: string, digest: string): Work<boolean> {
   const row = yield* get(

@@ -1,0 +1,271 @@
+import { keyOf } from '../../kernel/address.ts';
+import { declaredOf } from '../../kernel/declared.ts';
+import { placeOf, type Beforehand, type Order } from '../../kernel/dispatch.ts';
+import type { Documents } from '../../kernel/documents.ts';
+import type { DecidedEvent } from '../../kernel/event.ts';
+import { defaultName, startAnew } from '../../kernel/free-name.ts';
+import type { Kind } from '../../kernel/kind.ts';
+import { loadKind } from '../../kernel/kinds.ts';
+import { decideBegin } from '../../kernel/lifecycle.ts';
+import type { Guard } from '../../kernel/ports.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import { appendEvents, isOpened, type OpenedSession, type Session } from '../../kernel/session.ts';
+import type { World } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
+import { cleanDocument, digestOfDocument } from './clean.ts';
+import { readDocument, sessionState, valueOf } from './document.ts';
+import { findRoot, lookBelow, mostBytes, type Whereabouts } from './look.ts';
+import { printHalf, type Half } from './print.ts';
+import { conflictIn } from './sections.ts';
+import type { SeenPair } from './seen.ts';
+import { takeIn, type Bases, type Edit, type TakenIn } from './take-in.ts';
+import { isNone } from './values.ts';
+import { currentPath, locateLive, type Look } from './workspace.ts';
+
+/** The pair of a checkout that is worked on, and the session that it describes. */
+
+/** Where the documents of this checkout lie. */
+export interface Ground {
+  readonly look: Look;
+  /** Their root from that of the checkout. */
+  readonly root: string;
+}
+
+/** The root of the documents, which a verb that writes has inside of its checkout. */
+export const groundOf = async (world: World, whereabouts: Whereabouts): Promise<Result<Ground, Refusal>> => {
+  const root = await findRoot(world, whereabouts);
+  if (!root.ok) return root;
+  const { here } = world.places;
+  const prefix = `${here.root}/`;
+  if (!root.value.startsWith(prefix))
+    return err(
+      refuse('usage', `The documents ${root.value} lie outside of this checkout.`, {
+        expected: `a folder below ${here.root}`,
+        hint: 'run it in the checkout that they belong to',
+      }),
+    );
+  return ok({ look: await lookBelow(world, root.value), root: root.value.slice(prefix.length) });
+};
+
+/** The session that the documents of this checkout describe; undefined where none of this store is. */
+export const describedSession = async (
+  { store, places }: Pick<World, 'store' | 'places'>,
+  root: string,
+): Promise<OpenedSession | undefined> => {
+  const { id } = places.here;
+  const record = id === null ? undefined : await store.mirrorAt(id, `${root}/${currentPath}`);
+  const session = record === undefined ? undefined : await store.load(record.session);
+  const documents = session?.common.documents;
+  return documents?.place === id && documents.root === root ? session : undefined;
+};
+
+/** The session that a verb about documents is about: one that is there, or one that is begun with it. */
+export interface Target {
+  readonly key: string;
+  readonly kind: Kind;
+  readonly goal: string;
+  readonly guards: readonly Guard[];
+  /** Where its documents lie, where it has none yet. */
+  readonly where: Pick<Documents, 'root' | 'handover' | 'sessionState'> | undefined;
+  /** What is in the files of a pair that no session here has: it becomes the first text of the documents. */
+  readonly found: Readonly<Partial<Record<Half, string>>>;
+}
+
+/** The kind of a session that is begun with its documents. */
+const kindOfDocuments = 'task';
+
+/** A session that is there as the target. */
+export const targetOf = ({ key, kind, common }: OpenedSession, where?: Target['where']): Target => ({
+  key,
+  kind,
+  goal: common.goal ?? common.name,
+  guards: [],
+  where: common.documents === undefined || where !== undefined ? where : undefined,
+  found: {},
+});
+
+/** A session that is begun: a task. */
+export const begunTarget = async (
+  world: World,
+  goal: string,
+  where: NonNullable<Target['where']>,
+  found: Target['found'] = {},
+): Promise<Target> => {
+  const kind = await loadKind(world.kinds, kindOfDocuments);
+  if (kind === undefined) throw new Error(`there is no kind ${kindOfDocuments}`);
+  const { name, guards } = await startAnew(world, kind, defaultName(world, world.places.here.branch), undefined);
+  return { key: keyOf(kind.name, name), kind, goal, guards, where, found };
+};
+
+/** The target of verbs that go on with the pair of this checkout: what another program has left is taken over with it. */
+export const liveTarget = async (world: World, ground: Ground): Promise<Result<Target, Refusal>> => {
+  const described = await describedSession(world, ground.root);
+  if (described !== undefined) return ok(targetOf(described));
+  const pair = locateLive(ground.look);
+  if (pair === undefined)
+    return err(
+      refuse('not-found', `There is no pair of documents in ${ground.look.root}.`, {
+        expected: 'session-state/CURRENT.md, and a handover',
+        hint: 'stint handoff new --task TASK --updated-by WHO --next-owner WHO',
+      }),
+    );
+  const found: { [Name in Half]?: string } = {};
+  for (const [half, path] of [
+    ['handover', pair.handover],
+    ['session_state', pair.sessionState],
+  ] as const) {
+    const text = (await world.project()).whole(ground.look.root, path, mostBytes);
+    if (!text.ok) return err(refuse('not-found', `${path} ${text.error.problem}.`));
+    if (conflictIn(text.value) !== undefined)
+      return err(
+        refuse('invalid-input', `A merge has left a conflict in ${path}.`, {
+          expected: 'a document without the marks of a conflict',
+          hint: 'take one of the sides, or write what is true',
+        }),
+      );
+    found[half] = cleanDocument(text.value);
+  }
+  const task = valueOf(readDocument(sessionState, found.session_state ?? ''), 'Task');
+  const where = { root: ground.root, handover: pair.handover, sessionState: pair.sessionState };
+  return ok(await begunTarget(world, isNone(task) ? 'not said' : task, where, found));
+};
+
+/** A session with its documents, as a change of them is decided. */
+export interface Worked {
+  readonly session: OpenedSession;
+  readonly bases: Bases;
+  /** What comes ahead of the change. */
+  readonly events: readonly DecidedEvent[];
+}
+
+/** Decides on the documents of a session: it is begun, and what was found of them taken over, where that is still to be done. */
+export const decideOnDocuments = (
+  world: World,
+  target: Target,
+  sessions: ReadonlyMap<string, Session>,
+  { documents, origin }: Beforehand,
+  change: (worked: Worked, seen: SeenPair | undefined) => Result<readonly DecidedEvent[], Refusal>,
+): Result<ReadonlyMap<string, readonly DecidedEvent[]>, Refusal> => {
+  let session = sessions.get(target.key);
+  if (session === undefined) throw new Error(`${target.key} was not loaded`);
+  const events: DecidedEvent[] = [];
+  if (!isOpened(session)) {
+    const declared = declaredOf(world, target.kind);
+    if (!declared.ok) return declared;
+    const { branch, worktree } = world.places.here;
+    const begun = decideBegin(session, { branch, worktree, goal: target.goal }, { declared: declared.value });
+    if (!begun.ok) return begun;
+    events.push(...begun.value);
+    session = appendEvents(session, begun.value, origin).session;
+  }
+  if (!isOpened(session)) throw new Error(`${target.key} was not opened`);
+  const seen = documents.get(target.key)?.pair as SeenPair | undefined;
+  if (seen !== undefined && seen.conflicts.length > 0 && target.where === undefined)
+    return err(refuseConflict(session, seen));
+  if (target.where === undefined && session.common.documents === undefined)
+    return err(
+      refuse('conflict', `The documents describe another session than ${target.key} by now.`, {
+        expected: 'the session that they describe',
+        hint: 'run the same command again',
+      }),
+    );
+  let bases: Bases = seen?.bases ?? { handover: undefined, session_state: undefined };
+  let opened: OpenedSession = session;
+  if (target.where !== undefined) {
+    opened = withDocuments(world, opened, target.where);
+    if (Object.keys(target.found).length > 0) {
+      const taken = takeIn(opened, bases, foundEdit(target), origin);
+      if (!taken.ok) return taken;
+      events.push(...taken.value.events);
+      ({ session: opened, bases } = taken.value);
+    }
+  }
+  const changed = change({ session: opened, bases, events }, seen);
+  return changed.ok ? ok(new Map([[target.key, [...events, ...changed.value]]])) : changed;
+};
+
+const foundEdit = ({ found }: Target): Edit => ({
+  written: Object.fromEntries(Object.entries(found).map(([half, text]) => [half, { text }])),
+  origin: 'file',
+  override: 'as it was found in the documents',
+  taken: Object.values(found).map(digestOfDocument),
+});
+
+/** A session as if its documents lay where they are to lie. */
+export const withDocuments = (
+  world: World,
+  session: OpenedSession,
+  where: NonNullable<Target['where']>,
+): OpenedSession => {
+  const place = placeOf(world);
+  const { common } = session;
+  const before = common.documents;
+  return {
+    ...session,
+    common: {
+      ...common,
+      documents: {
+        ...where,
+        place: place.ok ? place.value : '',
+        texts: before?.texts ?? { handover: null, sessionState: null },
+        taken: before?.taken ?? [],
+        seq: before?.seq ?? common.seq,
+        leaseSeq: before?.leaseSeq ?? null,
+      },
+    },
+  };
+};
+
+/** The two texts of a pair as they stand. */
+export const standingTexts = ({ session, bases }: Worked): Readonly<Record<Half, string>> => {
+  const now = { at: session.common.updatedAt, actor: '', cause: '' };
+  return {
+    handover: printHalf(session, 'handover', now, bases.handover),
+    session_state: printHalf(session, 'session_state', now, bases.session_state),
+  };
+};
+
+/** That what was written into the two halves says two things. */
+export const refuseConflict = ({ key }: OpenedSession, { conflicts }: SeenPair): Refusal =>
+  refuse('conflict', `The documents of ${key} were changed to say two things.`, {
+    expected: 'two documents that say the same',
+    faults: conflicts.map(
+      ({ section, written, stands }) =>
+        `${section}: the handover says ${JSON.stringify(written)}, the session state ${JSON.stringify(stands)}`,
+    ),
+    legal: ['stint handoff reconcile --updated-by WHO'],
+    hint: 'stint handoff reconcile --updated-by WHO',
+  });
+
+/** An order about the documents of one session. */
+export const orderDocuments = (
+  world: World,
+  target: Target,
+  change: (
+    worked: Worked,
+    seen: SeenPair | undefined,
+    beforehand: Beforehand,
+  ) => Result<readonly DecidedEvent[], Refusal>,
+  answer: (after: OpenedSession, before: Session | undefined) => JsonObject,
+): Order<JsonObject> => ({
+  keys: [target.key],
+  guards: target.guards,
+  processes: [],
+  decide: (sessions, beforehand) =>
+    decideOnDocuments(world, target, sessions, beforehand, (worked, seen) => change(worked, seen, beforehand)),
+  answer: (after, before) => {
+    const session = after.get(target.key);
+    if (session === undefined || !isOpened(session)) throw new Error(`${target.key} is not open after its commit`);
+    return {
+      session: session.key,
+      session_id: session.common.name,
+      ...answer(session, before.get(target.key)),
+      revision: session.common.revision,
+    };
+  },
+});
+
+/** The events of texts that were taken in. */
+export const eventsOf = (taken: Result<TakenIn, Refusal>): Result<readonly DecidedEvent[], Refusal> =>
+  taken.ok ? ok(taken.value.events) : taken;

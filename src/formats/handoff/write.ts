@@ -1,0 +1,96 @@
+import type { Order } from '../../kernel/dispatch.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import type { World } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
+import { appendEvents, type OpenedSession, type Origin } from '../../kernel/session.ts';
+import type { DecidedEvent } from '../../kernel/event.ts';
+import { withChange, type Change } from './edit.ts';
+import type { Ground, Worked } from './live.ts';
+import { standingTexts } from './live.ts';
+import type { Half } from './print.ts';
+import { printSections, readSections } from './sections.ts';
+import { takeIn } from './take-in.ts';
+
+/** Documents that verbs write. */
+
+/** Who has written it, when, and why a status is taken that is no transition. */
+export interface Signed {
+  readonly updated_by: string;
+  readonly last_updated?: string | undefined;
+  readonly override?: string | undefined;
+}
+
+/** What a change of the documents of a session comes to: it is taken in as if somebody had written it there. */
+export const decideChange = (
+  worked: Worked,
+  change: Change,
+  { updated_by: updatedBy, last_updated: time, override }: Signed,
+  origin: Origin,
+): Result<readonly DecidedEvent[], Refusal> => {
+  const { documents } = worked.session.common;
+  const texts = standingTexts(worked);
+  const written: { [Name in Half]?: { readonly text: string } } = {};
+  const named = (['handover', 'session_state'] as const).filter(
+    (half) => half !== 'handover' || documents?.handover !== null,
+  );
+  for (const half of named) {
+    const changed = withChange(half, readSections(texts[half]), change);
+    if (!changed.ok) return changed;
+    written[half] = { text: printSections(changed.value) };
+  }
+  const taken = takeIn(
+    worked.session,
+    worked.bases,
+    { written, origin: 'verb', override, mark: { updatedAt: time ?? origin.now, updatedBy } },
+    origin,
+  );
+  return taken.ok ? ok(taken.value.events) : taken;
+};
+
+/** A session behind events that were decided. */
+export const behind = (session: OpenedSession, events: readonly DecidedEvent[], origin: Origin): OpenedSession => {
+  const { session: after } = appendEvents(session, events, origin);
+  return { ...after, common: after.common ?? session.common };
+};
+
+/** A file that is written whole, by its path from the root of the documents. */
+export interface WholeFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** An order that writes files and no session, each whole, in their order. What is there already is replaced where it may be. */
+export const orderFiles = (
+  world: World,
+  { look }: Ground,
+  files: readonly WholeFile[],
+  force: boolean,
+  answer: JsonObject,
+): Result<Order<JsonObject>, Refusal> => {
+  const there = files.filter(({ path }) => world.files.exists(`${look.root}/${path}`));
+  if (there.length > 0 && !force) return err(refuseThere(there.map(({ path }) => `${look.root}/${path}`)));
+  const order: Order<JsonObject> = { keys: [], decide: () => ok(new Map()), answer: () => answer };
+  return ok({
+    ...order,
+    work: async () => {
+      const project = await world.project();
+      for (const { path, text } of files) {
+        const problem = project.write(look.root, path, text);
+        if (problem !== undefined)
+          return err(
+            refuse('invariant-unmet', `${look.root}/${path} ${problem}.`, { expected: 'a file that may be written' }),
+          );
+      }
+      return ok({ order, at: world.caller.now });
+    },
+  });
+};
+
+/** That files are there which nobody has said to replace. */
+export const refuseThere = (paths: readonly string[]): Refusal =>
+  refuse('conflict', `${paths.join(' and ')} ${paths.length === 1 ? 'is' : 'are'} there already.`, {
+    expected: 'other paths, or --force',
+    candidates: paths,
+    hint: 'stint handoff update --updated-by WHO',
+  });
