@@ -17,6 +17,8 @@ import {
   type Target,
   type Worked,
 } from './live.ts';
+import { cleanDocument } from './clean.ts';
+import { mostBytes } from './look.ts';
 import { pairAnswer } from './pair-answer.ts';
 import { freshDocument, halves, pointerFrom, type Half, type PairPaths } from './print.ts';
 import { printSections, readSections, withBody } from './sections.ts';
@@ -44,16 +46,16 @@ export const orderMaking = async (
   world: World,
   ground: Ground,
   making: Making,
+  { isLive = making.paths.sessionState === currentPath } = {},
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const { paths, force, halves: made } = making;
   if (paths.handover === paths.sessionState)
     return err(
-      refuse('usage', 'Both documents would be the same file.', {
+      refuse('conflict', 'Both documents would be the same file.', {
         expected: 'two files',
         hint: 'leave the outputs out',
       }),
     );
-  const isLive = paths.sessionState === currentPath;
   if (!isLive) return orderFiles(world, ground, filesOf(making, world.caller.now), force, filesAnswer(ground, making));
   const wanted = made.flatMap((half) => pathOf(paths, half) ?? []);
   const described = await describedSession(world, ground.root);
@@ -62,9 +64,23 @@ export const orderMaking = async (
   const where = { root: ground.root, handover: paths.handover, sessionState: paths.sessionState };
   const goesOn = described ?? (await openTask(world));
   const isSame = goesOn !== undefined && goesOn.common.goal === making.task;
-  const target = isSame ? targetOf(goesOn, where) : await begunTarget(world, making.task, where);
+  const found = await foundHandover(world, ground, making, goesOn);
+  const target = isSame ? { ...targetOf(goesOn, where), found } : await begunTarget(world, making.task, where, found);
   const left = described !== undefined && described.key !== target.key ? described : undefined;
   return ok(orderBegun(world, ground, { target, left }, making));
+};
+
+/** The handover that lies there and is not made: it is what somebody wrote. */
+const foundHandover = async (
+  world: World,
+  { look }: Ground,
+  { paths, halves: made }: Making,
+  session: OpenedSession | undefined,
+): Promise<Target['found']> => {
+  const { handover } = paths;
+  if (handover === null || made.includes('handover') || session?.common.documents?.handover === handover) return {};
+  const text = (await world.project()).whole(look.root, handover, mostBytes);
+  return text.ok ? { handover: cleanDocument(text.value) } : {};
 };
 
 /** The open task of this checkout, where there is one. */
@@ -87,12 +103,7 @@ const orderBegun = (
   processes: [],
   decide: (sessions, beforehand) => {
     const decided = decideOnDocuments(world, target, sessions, beforehand, (worked) =>
-      decideChange(
-        worked,
-        making.change,
-        { ...making.change, override: making.change.override ?? 'as it was begun' },
-        beforehand.origin,
-      ),
+      decideMaking(world, ground, worked, making, beforehand),
     );
     if (!decided.ok || left === undefined) return decided;
     const before = sessions.get(left.key);
@@ -113,35 +124,68 @@ const orderBegun = (
   },
 });
 
+/** New documents of a session: a handover that another one takes the place of is archived with what it told of. */
+const decideMaking = (
+  world: World,
+  ground: Ground,
+  worked: Worked,
+  { change, halves: made }: Making,
+  { origin }: Beforehand,
+): Result<readonly DecidedEvent[], Refusal> => {
+  const { former, bases, session } = worked;
+  const before = former?.common.documents?.handover ?? null;
+  const isReplaced = former !== undefined && before !== null && before !== session.common.documents?.handover;
+  const archived = isReplaced
+    ? [archiveEvent({ session: former, bases }, stampFor(world, ground, before), { isSuperseded: true, isLeft: false })]
+    : [];
+  const fresh = {
+    handover: made.includes('handover') ? undefined : bases.handover,
+    session_state: made.includes('session_state') ? undefined : bases.session_state,
+  };
+  const changed = decideChange(
+    { session, bases: fresh },
+    change,
+    { ...change, override: change.override ?? 'as it was begun' },
+    origin,
+  );
+  return changed.ok ? ok([...archived, ...changed.value]) : changed;
+};
+
+/** The stamp under which a pair is archived: that of its handover where it is free, else the next free one. */
+const stampFor = (world: World, { look }: Ground, handoverPath: string | null): string => {
+  const own = handoverPath === null ? undefined : stampIn(handoverPath);
+  const isFree = own !== undefined && !world.files.exists(`${look.root}/session-state/${own}_session-state.md`);
+  return isFree ? own : freeStamp(look, world.caller.now);
+};
+
 /**
  * A session leaves the documents of a checkout to another one: its pair is archived, and its handover, which named
  * `CURRENT.md`, names what was archived.
  */
 export const decideLeave = (
   world: World,
-  { look }: Ground,
+  ground: Ground,
   session: OpenedSession,
   { documents }: Beforehand,
 ): readonly DecidedEvent[] => {
   const where = session.common.documents;
   if (where === undefined) return [];
   const pair = documents.get(session.key)?.pair as { readonly bases: Worked['bases'] } | undefined;
-  const worked: Worked = {
-    session,
-    bases: pair?.bases ?? { handover: undefined, session_state: undefined },
-    events: [],
-  };
-  const own = where.handover === null ? undefined : stampIn(where.handover);
-  const isFree = own !== undefined && !world.files.exists(`${look.root}/session-state/${own}_session-state.md`);
-  const stamp = isFree ? own : freeStamp(look, world.caller.now);
-  return [archiveEvent(worked, stamp, { isLeft: true })];
+  const bases = pair?.bases ?? { handover: undefined, session_state: undefined };
+  return [
+    archiveEvent({ session, bases }, stampFor(world, ground, where.handover), { isSuperseded: true, isLeft: true }),
+  ];
 };
 
-/** The event with which a pair is put by under a stamp. */
+/** The event with which a pair is put by under a stamp: a copy, or what another handover or session takes the place of. */
 export const archiveEvent = (
   worked: Worked,
   stamp: string,
-  { isLeft, paths }: { readonly isLeft: boolean; readonly paths?: PairPaths | undefined },
+  {
+    isSuperseded,
+    isLeft,
+    paths,
+  }: { readonly isSuperseded: boolean; readonly isLeft: boolean; readonly paths?: PairPaths | undefined },
 ): DecidedEvent => {
   const where = worked.session.common.documents;
   if (where === undefined) throw new Error(`${worked.session.key} has no documents`);
@@ -150,8 +194,8 @@ export const archiveEvent = (
     sessionState: `session-state/${stamp}_session-state.md`,
   };
   const texts = standingTexts(worked);
-  const superseded = isLeft && where.handover !== archived.handover ? where.handover : null;
-  const put = (half: Half): string => withPointer(half, texts[half], pointerFrom(half, archived), isLeft);
+  const superseded = isSuperseded && where.handover !== archived.handover ? where.handover : null;
+  const put = (half: Half): string => withPointer(half, texts[half], pointerFrom(half, archived), isSuperseded);
   return kernelEvent('PairArchived', {
     ...whereToData({ ...where, ...archived }),
     texts: {

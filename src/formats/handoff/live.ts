@@ -135,8 +135,8 @@ export const liveTarget = async (world: World, ground: Ground): Promise<Result<T
 export interface Worked {
   readonly session: OpenedSession;
   readonly bases: Bases;
-  /** What comes ahead of the change. */
-  readonly events: readonly DecidedEvent[];
+  /** The same before its documents were laid elsewhere, where they were. */
+  readonly former?: OpenedSession | undefined;
 }
 
 /** Decides on the documents of a session: it is begun, and what was found of them taken over, where that is still to be done. */
@@ -146,6 +146,7 @@ export const decideOnDocuments = (
   sessions: ReadonlyMap<string, Session>,
   { documents, origin }: Beforehand,
   change: (worked: Worked, seen: SeenPair | undefined) => Result<readonly DecidedEvent[], Refusal>,
+  { mayConflict = false } = {},
 ): Result<ReadonlyMap<string, readonly DecidedEvent[]>, Refusal> => {
   let session = sessions.get(target.key);
   if (session === undefined) throw new Error(`${target.key} was not loaded`);
@@ -161,8 +162,7 @@ export const decideOnDocuments = (
   }
   if (!isOpened(session)) throw new Error(`${target.key} was not opened`);
   const seen = documents.get(target.key)?.pair as SeenPair | undefined;
-  if (seen !== undefined && seen.conflicts.length > 0 && target.where === undefined)
-    return err(refuseConflict(session, seen));
+  if (seen !== undefined && seen.conflicts.length > 0 && !mayConflict) return err(refuseConflict(session, seen));
   if (target.where === undefined && session.common.documents === undefined)
     return err(
       refuse('conflict', `The documents describe another session than ${target.key} by now.`, {
@@ -172,6 +172,7 @@ export const decideOnDocuments = (
     );
   let bases: Bases = seen?.bases ?? { handover: undefined, session_state: undefined };
   let opened: OpenedSession = session;
+  const former = session.common.documents === undefined ? undefined : session;
   if (target.where !== undefined) {
     opened = withDocuments(world, opened, target.where);
     if (Object.keys(target.found).length > 0) {
@@ -181,7 +182,7 @@ export const decideOnDocuments = (
       ({ session: opened, bases } = taken.value);
     }
   }
-  const changed = change({ session: opened, bases, events }, seen);
+  const changed = change({ session: opened, bases, former: target.where === undefined ? undefined : former }, seen);
   return changed.ok ? ok(new Map([[target.key, [...events, ...changed.value]]])) : changed;
 };
 
@@ -248,12 +249,13 @@ export const orderDocuments = (
     beforehand: Beforehand,
   ) => Result<readonly DecidedEvent[], Refusal>,
   answer: (after: OpenedSession, before: Session | undefined) => JsonObject,
+  options: { readonly mayConflict?: boolean } = {},
 ): Order<JsonObject> => ({
   keys: [target.key],
   guards: target.guards,
   processes: [],
   decide: (sessions, beforehand) =>
-    decideOnDocuments(world, target, sessions, beforehand, (worked, seen) => change(worked, seen, beforehand)),
+    decideOnDocuments(world, target, sessions, beforehand, (worked, seen) => change(worked, seen, beforehand), options),
   answer: (after, before) => {
     const session = after.get(target.key);
     if (session === undefined || !isOpened(session)) throw new Error(`${target.key} is not open after its commit`);

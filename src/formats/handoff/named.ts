@@ -2,25 +2,23 @@ import type { Order } from '../../kernel/dispatch.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import { err, type Result } from '../../lib/result.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
 import { readDocument, valueOf } from './document.ts';
 import { withChange, type Change } from './edit.ts';
-import { describedSession, groundOf } from './live.ts';
+import { describedSession, groundOf, type Ground } from './live.ts';
 import { meantPair, mostBytes } from './look.ts';
 import { halves } from './print.ts';
 import { printSections, readSections, withBody, type Sections } from './sections.ts';
-import { currentPath } from './workspace.ts';
+import { reconcile } from './reconcile.ts';
+import type { Reconciling } from './reconciling.ts';
+import { currentPath, type Pair } from './workspace.ts';
 import { orderFiles, type Signed } from './write.ts';
 
-/**
- * A change of a pair that is named and describes no session: written into its files. Undefined where none is named, or where
- * it is the pair of this checkout.
- */
-export const orderNamed = async (
+/** The pair that is named, where it is not the one that this checkout works on. */
+const otherPair = async (
   world: World,
   named: { readonly handover?: string | undefined; readonly session_state?: string | undefined },
-  change: Change & Signed,
-): Promise<Result<Order<JsonObject>, Refusal> | undefined> => {
+): Promise<Result<NamedPair, Refusal> | undefined> => {
   if (named.handover === undefined && named.session_state === undefined) return undefined;
   const meant = await meantPair(world, named);
   if (!meant.ok) return meant;
@@ -35,24 +33,69 @@ export const orderNamed = async (
       : pair.sessionState === documents.sessionState || pair.handover === documents.handover;
   if (isLive) return undefined;
   const project = await world.project();
+  const handover = project.whole(look.root, pair.handover, mostBytes);
+  if (!handover.ok) return err(refuse('not-found', `${look.root}/${pair.handover} ${handover.error.problem}.`));
+  const state = project.whole(look.root, pair.sessionState, mostBytes);
+  if (!state.ok) return err(refuse('not-found', `${look.root}/${pair.sessionState} ${state.error.problem}.`));
+  return ok({ ground: ground.value, pair, handover: readSections(handover.value), state: readSections(state.value) });
+};
+
+interface NamedPair {
+  readonly ground: Ground;
+  readonly pair: Pair;
+  readonly handover: Sections;
+  readonly state: Sections;
+}
+
+/**
+ * A change of a pair that is named and describes no session: written into its files. Undefined where none is named, or where
+ * it is the pair of this checkout.
+ */
+export const orderNamed = async (
+  world: World,
+  named: { readonly handover?: string | undefined; readonly session_state?: string | undefined },
+  change: Change & Signed,
+): Promise<Result<Order<JsonObject>, Refusal> | undefined> => {
+  const found = await otherPair(world, named);
+  return found?.ok === true ? changeFiles(world, found.value, change) : found;
+};
+
+/** The same for one account of such a pair. */
+export const orderNamedReconciled = async (
+  world: World,
+  named: { readonly handover?: string | undefined; readonly session_state?: string | undefined },
+  input: Reconciling,
+): Promise<Result<Order<JsonObject>, Refusal> | undefined> => {
+  const found = await otherPair(world, named);
+  if (found?.ok !== true) return found;
+  const { handover, state } = found.value;
+  const said = { status: input.status, owner: input.next_owner, by: input.updated_by };
+  const { change } = reconcile(handover, state, said, { against: [] });
+  return changeFiles(world, found.value, { ...input, ...change });
+};
+
+const changeFiles = (
+  world: World,
+  { ground, pair, handover, state }: NamedPair,
+  change: Change & Signed,
+): Result<Order<JsonObject>, Refusal> => {
+  const { look } = ground;
   const files = [];
-  for (const [half, path] of [
-    ['handover', pair.handover],
-    ['session_state', pair.sessionState],
+  for (const [half, path, document] of [
+    ['handover', pair.handover, handover],
+    ['session_state', pair.sessionState, state],
   ] as const) {
-    const text = project.whole(look.root, path, mostBytes);
-    if (!text.ok) return err(refuse('not-found', `${look.root}/${path} ${text.error.problem}.`));
-    const changed = withChange(half, readSections(text.value), change);
+    const changed = withChange(half, document, change);
     if (!changed.ok) return changed;
     files.push({ path, text: printSections(signed(changed.value, change, world.caller.now)) });
   }
-  const state = readDocument(halves.session_state, files[1]?.text ?? '');
-  return orderFiles(world, ground.value, files, true, {
+  const written = readDocument(halves.session_state, files[1]?.text ?? '');
+  return orderFiles(world, ground, files, true, {
     docs_root: look.root,
     handover: `${look.root}/${pair.handover}`,
     session_state: `${look.root}/${pair.sessionState}`,
-    status: valueOf(state, 'Status'),
-    next_owner: valueOf(state, 'Next owner'),
+    status: valueOf(written, 'Status'),
+    next_owner: valueOf(written, 'Next owner'),
     session: null,
   });
 };

@@ -2,6 +2,8 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import type { Ground } from './live.ts';
+import { isNone } from './values.ts';
+import { namedFrom } from './workspace.ts';
 
 /** A document that a caller names as the one to be written: its path from the root of the documents. */
 export const outputIn = async (
@@ -18,8 +20,26 @@ export const outputIn = async (
   return isLegal
     ? ok(path)
     : err(
-        refuse('usage', `${full} is no place for a document.`, {
+        refuse('invariant-unmet', `${full} is no place for a document.`, {
           expected: `a .md file in ${look.root}/handovers or ${look.root}/session-state`,
         }),
       );
+};
+
+/** The handover that a session state names, by its path from the root; null where it names none that lies there. */
+export const handoverAt = (
+  world: World,
+  { look }: Ground,
+  pointer: string | undefined,
+  sessionState: string,
+): Result<string | null, Refusal> => {
+  if (pointer === undefined || isNone(pointer)) return ok(null);
+  const path = namedFrom(sessionState, pointer);
+  if (path === undefined || pointer.includes('\\'))
+    return err(
+      refuse('usage', 'The pointer names no file of the documents.', {
+        expected: 'a path with / between its parts, for example ../handovers/20260312_1530_handover.md',
+      }),
+    );
+  return ok(world.files.exists(`${look.root}/${path}`) ? path : null);
 };

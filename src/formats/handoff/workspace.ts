@@ -107,6 +107,12 @@ const targetOf = ({ root }: Look, document: Document, path: string): string | un
   return normal(`${path.slice(0, path.lastIndexOf('/') + 1)}${named}`);
 };
 
+/** The path from the root of what a document names by a path relative to its own folder; undefined where that leads out. */
+export const namedFrom = (path: string, pointer: string): string | undefined =>
+  pointer.startsWith('/') || pointer.includes('\0')
+    ? undefined
+    : normal(`${path.slice(0, path.lastIndexOf('/') + 1)}${pointer}`);
+
 /** A path without `.` and `..`; undefined for one that leads out. */
 const normal = (path: string): string | undefined => {
   const parts: string[] = [];
@@ -178,7 +184,7 @@ const checkTarget = (look: Look, document: Document, path: string): readonly Doc
   if (statusOf(named) !== statusOf(document))
     return finding(
       'ptr-status-mismatch',
-      `its status is ${statusOf(document)}, and that of ${target} is ${statusOf(named) ?? 'none of the five'}`,
+      `Status mismatch: it is ${statusOf(document)} here, and ${statusOf(named) ?? 'none of the five'} in ${target}`,
       'make both say what is true',
     );
   return [];

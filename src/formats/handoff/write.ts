@@ -21,15 +21,23 @@ export interface Signed {
   readonly override?: string | undefined;
 }
 
-/** What a change of the documents of a session comes to: it is taken in as if somebody had written it there. */
+/**
+ * What a change of the documents of a session comes to: it is taken in as if somebody had written it there. `instead`: what it
+ * is written into, where that is not what stands.
+ */
 export const decideChange = (
   worked: Worked,
   change: Change,
   { updated_by: updatedBy, last_updated: time, override }: Signed,
   origin: Origin,
+  instead: Readonly<Partial<Record<Half, string | undefined>>> & { readonly taken?: readonly string[] } = {},
 ): Result<readonly DecidedEvent[], Refusal> => {
   const { documents } = worked.session.common;
-  const texts = standingTexts(worked);
+  const standing = standingTexts(worked);
+  const texts = {
+    handover: instead.handover ?? standing.handover,
+    session_state: instead.session_state ?? standing.session_state,
+  };
   const written: { [Name in Half]?: { readonly text: string } } = {};
   const named = (['handover', 'session_state'] as const).filter(
     (half) => half !== 'handover' || documents?.handover !== null,
@@ -42,7 +50,7 @@ export const decideChange = (
   const taken = takeIn(
     worked.session,
     worked.bases,
-    { written, origin: 'verb', override, mark: { updatedAt: time ?? origin.now, updatedBy } },
+    { written, origin: 'verb', override, taken: instead.taken, mark: { updatedAt: time ?? origin.now, updatedBy } },
     origin,
   );
   return taken.ok ? ok(taken.value.events) : taken;

@@ -1,0 +1,88 @@
+import type { Order } from '../../kernel/dispatch.ts';
+import { decideReopen, isOverForGood } from '../../kernel/lifecycle.ts';
+import type { OpenedSession } from '../../kernel/session.ts';
+import type { World } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { ok } from '../../lib/result.ts';
+import { bodyOf } from './document.ts';
+import { orderDocuments, standingTexts, type Target } from './live.ts';
+import { pairAnswer } from './pair-answer.ts';
+import { reconcile, type Evidence } from './reconcile.ts';
+import { readSections, type Sections } from './sections.ts';
+import type { SeenPair } from './seen.ts';
+import type { Status } from './statuses.ts';
+import { isNone, labelled, listItems } from './values.ts';
+import { behind, decideChange, type Signed } from './write.ts';
+
+/** One account of the documents of a session. */
+
+/** What is said of it. */
+export interface Reconciling extends Signed {
+  readonly status?: Status | undefined;
+  readonly next_owner?: string | undefined;
+}
+
+/** Makes one account of the pair of a session, and has the session become what it says. */
+export const orderReconciled = (world: World, target: Target, input: Reconciling): Order<JsonObject> => {
+  let told: { readonly because: string; readonly against: readonly string[] } = { because: '', against: [] };
+  return orderDocuments(
+    world,
+    target,
+    (worked, seen, { origin }) => {
+      const standing = standingTexts(worked);
+      const isConflict = seen !== undefined && seen.conflicts.length > 0;
+      const text = (half: 'handover' | 'session_state'): Sections =>
+        readSections(seen?.found[half].text ?? standing[half]);
+      const [transfer, state] = [text('handover'), text('session_state')];
+      const evidence = evidenceOf(world, worked.session, state);
+      const { change, because } = reconcile(
+        transfer,
+        state,
+        { status: input.status, owner: input.next_owner, by: input.updated_by },
+        evidence,
+      );
+      told = { because, against: evidence.against };
+      const override = `reconciled: ${because}`;
+      const isReopened = worked.session.common.status === 'closed' && change.status !== 'done';
+      const reopened = isReopened
+        ? decideReopen(worked.session, override, isOverForGood(worked.session) ? override : undefined)
+        : ok([]);
+      if (!reopened.ok) return reopened;
+      const session = behind(worked.session, reopened.value, origin);
+      const over = isConflict ? foundIn(seen) : {};
+      const changed = decideChange({ ...worked, session }, change, { ...input, override }, origin, over);
+      return changed.ok ? ok([...reopened.value, ...changed.value]) : changed;
+    },
+    (session) => ({ ...pairAnswer(world, session), because: told.because, contradictions: [...told.against] }),
+    { mayConflict: true },
+  );
+};
+
+/** What lies in the files: the account is written into that, where it could not be taken in. */
+const foundIn = ({ found: { handover, session_state: state } }: SeenPair) => ({
+  handover: handover.text,
+  session_state: state.text,
+  taken: [handover, state].flatMap(({ digest }) => digest ?? []),
+});
+
+/** What is seen of the work that speaks against what the documents say. */
+export const evidenceOf = (
+  { files, places }: Pick<World, 'files' | 'places'>,
+  { common }: Pick<OpenedSession, 'common'>,
+  state: Sections,
+): Evidence => {
+  const failed = common.journal?.recent.validation?.at(-1);
+  const missing = listItems(bodyOf(state, 'Files touched')).filter(
+    (path) =>
+      !isNone(path) && !path.startsWith('/') && !path.includes('\n') && !files.exists(`${places.here.root}/${path}`),
+  );
+  const said = labelled(bodyOf(state, 'Validation snapshot'), 'Failed');
+  return {
+    against: [
+      ...(failed?.exitCode !== undefined && failed.exitCode !== 0
+        ? [`the newest validation failed: ${failed.text}`]
+        : said.map((one) => `a validation failed: ${one}`)),
+      ...missing.map((path) => `${path} is named, and is not there`),
+    ],
+  };
+};

@@ -1,0 +1,67 @@
+import * as v from 'valibot';
+import { orderMaking } from '../formats/handoff/begin.ts';
+import { contentFields, refuseTime, standingFields } from '../formats/handoff/edit.ts';
+import { groundOf } from '../formats/handoff/live.ts';
+import { outputIn } from '../formats/handoff/outputs.ts';
+import { currentPath, freeStamp, pathBetween } from '../formats/handoff/workspace.ts';
+import { textAt } from '../kernel/answer.ts';
+import { flag, optionalName, optionalText, optionalTexts, requiredName, requiredText } from '../kernel/fields.ts';
+import { defineVerb } from '../kernel/verb.ts';
+import { err } from '../lib/result.ts';
+
+export const handoffNewHandover = defineVerb({
+  name: 'handoff new-handover',
+  summary: 'Write a handover for whoever takes over.',
+  details: `Beside the CURRENT.md of the session that it describes, which names it from now on; the handover that was the live one before is archived with what it told of, and says so. Where there is no CURRENT.md yet, or another --session-state-pointer is given, the file is written, and describes no session. What is there already is refused (9) without --force.`,
+  examples: ['stint handoff new-handover --task-summary "Ship the parser" --updated-by ana --next-owner ben'],
+  input: () => {
+    const { what_was_done: done, last_completed_step: last, current_step: current, ...content } = contentFields();
+    return v.strictObject({
+      root: optionalText('The folder of the documents. Default: the one of this project.'),
+      task_summary: requiredText('What it is to come to.'),
+      holder: optionalName('Who does it, where that is somebody else than who says so.'),
+      ...standingFields(),
+      next_owner: requiredName('Who is to act next.'),
+      what_was_done: done,
+      last_completed_step: last,
+      current_step: current,
+      remaining_work: optionalTexts('A step that is left, in the order in which they are to be done.'),
+      first_file: content.first_file,
+      next_command: content.next_command,
+      session_state_pointer: optionalText('The session state, as the handover names it. Default: CURRENT.md.'),
+      output: optionalText('The file. Default: one with the time in its name.'),
+      force: flag('Replace what is there.'),
+    });
+  },
+  actor: ({ holder, updated_by: who }) => holder ?? who,
+  creates: true,
+  does: {
+    writes: async (world, input) => {
+      const refusal = refuseTime(input.last_updated);
+      if (refusal !== undefined) return err(refusal);
+      const ground = await groundOf(world, input);
+      if (!ground.ok) return ground;
+      const { look } = ground.value;
+      const usual = `handovers/${freeStamp(look, world.caller.now)}_handover.md`;
+      const handover = await outputIn(world, ground.value, input.output, usual);
+      if (!handover.ok) return handover;
+      const { task_summary: task, remaining_work: left, session_state_pointer: pointer, status, ...change } = input;
+      const isLive = world.files.exists(`${look.root}/${currentPath}`);
+      const isNamed = pointer === undefined || pointer === pathBetween(handover.value, currentPath);
+      return orderMaking(
+        world,
+        ground.value,
+        {
+          task,
+          change: { ...change, status: status ?? 'in-progress', remaining_step: left },
+          paths: { handover: handover.value, sessionState: currentPath },
+          halves: ['handover'],
+          force: input.force === true,
+          pointer,
+        },
+        { isLive: isLive && isNamed },
+      );
+    },
+  },
+  text: (answer) => textAt(answer, 'handover'),
+});
