@@ -202,7 +202,10 @@ suite('what they say', () => {
     const world = paired(context);
     world.write(transfer, sample(handover, { Status: 'ready-for-review' }));
     const { warnings } = world.answer('handoff', 'summarize');
-    assert.match(listOf(warnings)[0], /^HANDOVER: handovers\/20260312_0915_handover\.md:63: Status mismatch: it is ready/);
+    assert.match(
+      listOf(warnings)[0],
+      /^HANDOVER: handovers\/20260312_0915_handover\.md:63: Status mismatch: it is ready/,
+    );
     const { status, json } = world.run('handoff', 'summarize', '--strict', '--json');
     assert.deepEqual([status, json.task, listOf(json.warnings).length], [7, 'None', 2]);
     assert.match(refusedText(createWorld(context), 4, 'handoff', 'summarize'), /No hand-off pair can be told/);

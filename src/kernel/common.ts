@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
-import { foldDocuments, withLeaseSeq, type Documented } from './documents.ts';
+import { foldDocuments, withDocumentsTold, type Documented } from './documents.ts';
 import { isLifecycle, type StoredEvent } from './event.ts';
 import { foldJournal, type Journal } from './journal.ts';
 import { foldLease, type LeaseState } from './lease.ts';
@@ -102,7 +102,7 @@ export const isAsImported = ({ imported, revision }: Pick<Common, 'imported' | '
 
 /** Folds one event; the first one is `SessionOpened`. */
 export const foldCommon = (before: Common | undefined, event: StoredEvent): Common =>
-  withLeaseSeq(before, foldEvent(before, event), event.seq);
+  withDocumentsTold(before, foldEvent(before, event), event);
 
 const foldEvent = (before: Common | undefined, event: StoredEvent): Common => {
   const colon = event.session.indexOf(':');

@@ -43,6 +43,8 @@ export interface Order<Answer extends JsonObject> {
    * refused in any case but for `several`: it is about one of the sessions, nobody knows which.
    */
   readonly fence?: 'joins' | 'own' | 'several' | undefined;
+  /** The session that is worked on in this checkout from now on: its documents come along. */
+  readonly arrives?: string;
   /** Whether the caller has an authority of its own over what it does there, for example the token of a step. */
   readonly isAuthorised?: (session: OpenedSession) => boolean;
   /** Pure: what the caller gets, from the sessions before and after. */
@@ -249,7 +251,8 @@ const fenceOf = <Answer extends JsonObject>(
         const isMoved = decided.ok
           ? events.some(({ type }) => isLifecycle(type))
           : keys.includes(key) && decided.error.record === undefined;
-        if (fence === 'own' || journalOnly || !(isMoved || fence === 'joins')) continue;
+        const isJoined = fence === 'joins' && key === keys[0];
+        if (fence === 'own' || journalOnly || !(isMoved || isJoined)) continue;
         if (facts.claim === null || isAuthorised?.(session) === true) continue;
         const refusal = refuseOthers(facts, holder);
         if (refusal === undefined) {

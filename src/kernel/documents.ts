@@ -1,6 +1,6 @@
 import { isJsonObject } from '../lib/json.ts';
 import type { Json } from '../lib/canonical-json.ts';
-import type { DecidedEvent, StoredEvent } from './event.ts';
+import { isLifecycle, type DecidedEvent, type StoredEvent } from './event.ts';
 import type { Mirror } from './kind.ts';
 import type { LeaseState } from './lease.ts';
 import type { OpenedSession, Origin } from './session.ts';
@@ -32,6 +32,8 @@ export interface Documents {
   readonly taken: readonly string[];
   /** The newest event about them. */
   readonly seq: number;
+  /** The newest event that they tell of. */
+  readonly last: Pick<StoredEvent, 'seq' | 'at' | 'actor' | 'cause'>;
   /** The event since which the session is held, or is not held any more; null where it never was while they are there. */
   readonly leaseSeq: number | null;
 }
@@ -95,7 +97,6 @@ export const foldDocuments = (
     const pair = { ...where, seq, handover, sessionState, superseded: textIn(data['superseded']) };
     return {
       archivedPairs: [...archivedPairs, pair].slice(-mostArchived),
-      ...(data['left'] === true ? { documents: undefined } : {}),
     };
   }
   const texts = isJsonObject(data['texts']) ? data['texts'] : {};
@@ -112,19 +113,37 @@ export const foldDocuments = (
       },
       taken: Array.isArray(data['taken']) ? data['taken'].map(String) : isSame ? documents.taken : [],
       seq,
+      last: lastOf(event),
       leaseSeq: isSame ? documents.leaseSeq : lease === null ? null : seq,
     },
   };
 };
 
-/** Keeps with documents since when the session is held, or is not held any more. */
-export const withLeaseSeq = <State extends Documented & Pick<LeaseState, 'lease'>>(
+const lastOf = ({ seq, at, actor, cause }: StoredEvent): Documents['last'] => ({ seq, at, actor, cause });
+
+/** The state behind an event, with what documents are to tell of it: the event itself, and since when somebody holds it. */
+export const withDocumentsTold = <State extends Documented & Pick<LeaseState, 'lease'>>(
   before: Pick<LeaseState, 'lease'> | undefined,
   after: State,
-  seq: number,
-): State =>
-  after.documents === undefined || before === undefined || before.lease === after.lease
-    ? after
-    : { ...after, documents: { ...after.documents, leaseSeq: seq } };
+  event: StoredEvent,
+): State => {
+  const { documents, ...others } = after;
+  if (documents === undefined) return after;
+  // Another session has them now.
+  if (event.type === 'PairArchived' && event.data['left'] === true) return others as State;
+  const isTold = isLifecycle(event.type) || told.has(event.type);
+  if (!isTold && before?.lease === after.lease) return after;
+  return {
+    ...after,
+    documents: {
+      ...documents,
+      ...(isTold ? { last: lastOf(event) } : {}),
+      ...(before !== undefined && before.lease !== after.lease ? { leaseSeq: event.seq } : {}),
+    },
+  };
+};
+
+/** The events of the journal that documents tell of. */
+const told: ReadonlySet<string> = new Set(['Noted', 'BlockerRaised', 'BlockerCleared', 'DocumentEdited']);
 
 const textIn = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);

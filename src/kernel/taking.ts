@@ -1,7 +1,8 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { ok } from '../lib/result.ts';
 import { Unseen, type Decided, type Dispatching, type Order } from './dispatch.ts';
-import type { SeenDocuments, TakenDocuments } from './documents.ts';
+import type { Documents, SeenDocuments, TakenDocuments } from './documents.ts';
+import { kernelEvent, type DecidedEvent } from './event.ts';
 import { holderOf, isMine, leaseFacts } from './lease.ts';
 import { isOpened, type OpenedSession, type Origin } from './session.ts';
 
@@ -12,6 +13,10 @@ export interface Taking {
   /** The order that is decided on what comes of what was written. Of a session that is held its holder takes it in. */
   readonly ahead: <Answer extends JsonObject>(order: Order<Answer>, origin: Origin) => Decided<Answer>;
 }
+
+/** The documents of a session come to the checkout in which it is worked on. */
+const moved = ({ root, handover, sessionState }: Documents, { place }: Origin): DecidedEvent =>
+  kernelEvent('DocumentEdited', { place, root, handover, session_state: sessionState, origin: 'verb', texts: {} });
 
 /** Makes it for one request. */
 export const createTaking = (world: Dispatching): Taking => {
@@ -43,7 +48,11 @@ export const createTaking = (world: Dispatching): Taking => {
           const decided = order.decide(ahead, { documents: taken, origin });
           if (!decided.ok) return decided;
           const events = new Map(decided.value);
-          for (const [key, one] of taken) events.set(key, [...one.events, ...(events.get(key) ?? [])]);
+          for (const [key, one] of taken) {
+            const documents = key === order.arrives ? one.session.common.documents : undefined;
+            const come = documents === undefined || documents.place === origin.place ? [] : [moved(documents, origin)];
+            events.set(key, [...one.events, ...(events.get(key) ?? []), ...come]);
+          }
           return ok(events);
         },
         answer: (after, before) => ({

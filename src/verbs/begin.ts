@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { withDocumentsAlong } from '../formats/handoff/along.ts';
 import { checkName, findKind, keyOf, resolve, resolveCaller } from '../kernel/address.ts';
 import { loadedIn, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
 import { declaredOf } from '../kernel/declared.ts';
@@ -67,7 +68,8 @@ A session that somebody else holds (stint lease) is not gone on with: it is refu
       const declared = declaredOf(world, kind);
       if (!declared.ok) return declared;
       const wish = { ...input, branch: input.branch ?? world.places.here.branch, declared: declared.value };
-      return ok(orderOf(world, kind, choice, wish, process.value));
+      const order = orderOf(world, kind, choice, wish, process.value);
+      return ok(await withDocumentsAlong(world, order, keyOf(kind.name, choice.name)));
     },
   },
   text: (answer) => {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { withDocumentsAlong } from '../formats/handoff/along.ts';
 import { namesText, objectAt, objectsAt, standingText, textAt } from '../kernel/answer.ts';
 import { briefFields, wishOfBrief } from '../kernel/brief-fields.ts';
 import { briefIn, printBrief } from '../kernel/brief-forms.ts';
@@ -6,6 +7,7 @@ import { optionalText, optionalTexts, sessionField } from '../kernel/fields.ts';
 import { resolveToGoOn } from '../kernel/going-on.ts';
 import { orderResume } from '../kernel/step-orders.ts';
 import { defineVerb } from '../kernel/verb.ts';
+import { ok } from '../lib/result.ts';
 
 export const resume = defineVerb({
   name: 'resume',
@@ -44,7 +46,7 @@ A template that has changed since is told, and changes nothing.`,
       const row = await resolveToGoOn(world, { verb: 'resume', input });
       if (!row.ok) return row;
       const { rerun = [], done = [], reason } = input;
-      return orderResume(
+      const order = await orderResume(
         world,
         row.value,
         {
@@ -55,6 +57,7 @@ A template that has changed since is told, and changes nothing.`,
         },
         wishOfBrief(world.caller, input),
       );
+      return order.ok ? ok(await withDocumentsAlong(world, order.value, row.value.key)) : order;
     },
   },
   text: (answer) => {

@@ -41,7 +41,7 @@ export const pairFieldsOf = (session: OpenedSession): PairFields => {
   const { steps } = brief.remaining;
   const validations = entries('validation');
   return {
-    task: common.goal ?? brief.goal ?? common.name,
+    task: common.goal ?? brief.goal ?? common.key,
     status: statusOf(session),
     owner: folded.handoff?.owner(common) ?? null,
     lastCompleted: done.at(-1) ?? null,

@@ -16,7 +16,7 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { cleanDocument, digestOfDocument } from './clean.ts';
 import { readDocument, sessionState, valueOf } from './document.ts';
 import { findRoot, lookBelow, mostBytes, type Whereabouts } from './look.ts';
-import { printHalf, type Half } from './print.ts';
+import { printStanding, type Half } from './print.ts';
 import { conflictIn } from './sections.ts';
 import type { SeenPair } from './seen.ts';
 import { takeIn, type Bases, type Edit, type TakenIn } from './take-in.ts';
@@ -212,6 +212,7 @@ export const withDocuments = (
         texts: before?.texts ?? { handover: null, sessionState: null },
         taken: before?.taken ?? [],
         seq: before?.seq ?? common.seq,
+        last: before?.last ?? { seq: common.seq, at: common.updatedAt, actor: world.caller.actor, cause: '' },
         leaseSeq: before?.leaseSeq ?? null,
       },
     },
@@ -220,10 +221,9 @@ export const withDocuments = (
 
 /** The two texts of a pair as they stand. */
 export const standingTexts = ({ session, bases }: Worked): Readonly<Record<Half, string>> => {
-  const now = { at: session.common.updatedAt, actor: '', cause: '' };
   return {
-    handover: printHalf(session, 'handover', now, bases.handover),
-    session_state: printHalf(session, 'session_state', now, bases.session_state),
+    handover: printStanding(session, 'handover', bases.handover),
+    session_state: printStanding(session, 'session_state', bases.session_state),
   };
 };
 

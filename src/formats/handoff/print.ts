@@ -124,13 +124,11 @@ export const printDocuments: PrintDocuments = (session) => {
 };
 
 const liveMirrors = (session: OpenedSession, documents: Documents): readonly Mirror[] => {
-  const { common } = session;
-  const { place, root, taken } = documents;
-  const source = Math.max(common.revision, common.journal?.newest ?? 0, documents.seq);
+  const { place, root, taken, last } = documents;
   const mirror = (half: Half, path: string, text: number | null): Mirror => ({
     path: `${root}/${path}`,
     place,
-    source,
+    source: last.seq,
     ...(text === null ? {} : { others: [text] }),
     document: { taken, isFixed: false },
     render: (event, written) =>
@@ -160,6 +158,13 @@ export const printHalf = (
     updatedBy: said?.updatedBy ?? actor,
     pointer: status === 'done' ? null : pointerFrom(half, documents),
   });
+};
+
+/** One half as it stands. */
+export const printStanding = (session: OpenedSession, half: Half, written: DocumentText | undefined): string => {
+  const { documents } = session.common;
+  if (documents === undefined) throw new Error(`${session.key} has no documents`);
+  return printHalf(session, half, documents.last, written);
 };
 
 /** The file of the lease: there while somebody holds the session. */

@@ -15,7 +15,7 @@ import { bodyOf, readDocument, valueOf } from './document.ts';
 import { cleanDocument, digestOfDocument } from './clean.ts';
 import { mostBytes } from './look.ts';
 import { mergeBodies } from './merge.ts';
-import { halves, isSame, printHalf, textIn, type Half } from './print.ts';
+import { halves, isSame, printHalf, printStanding, textIn, type Half } from './print.ts';
 import { takeIn, type Bases, type Conflict } from './take-in.ts';
 
 /** The documents of a session as they lie in the checkout, and what somebody has written in them since. */
@@ -163,7 +163,7 @@ const onNewest = async (
   const older = event === undefined ? undefined : await store.load(session.key, event.seq);
   if (event === undefined || older?.common.documents === undefined) return text;
   const over = printHalf(older, half, event, (await basesOf({ store }, older))[half]);
-  const newest = printHalf(session, half, { at: session.common.updatedAt, actor: '', cause: '' }, bases[half]);
+  const newest = printStanding(session, half, bases[half]);
   return rebase(over, text, newest);
 };
 

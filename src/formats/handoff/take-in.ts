@@ -10,7 +10,7 @@ import { withoutUndefined } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { bodyOf, valueOf } from './document.ts';
 import { bodiesOf, pairFieldsOf } from './fields.ts';
-import { halves, isSame, printHalf, type DocumentText, type Half } from './print.ts';
+import { halves, isSame, printStanding, type DocumentText, type Half } from './print.ts';
 import { bodyLines, readSections, type Sections } from './sections.ts';
 import { isNone, labelled, listItems } from './values.ts';
 
@@ -76,11 +76,10 @@ const shared: Readonly<Record<Half, readonly string[]>> = {
 export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: Origin): Result<TakenIn, Refusal> => {
   const { documents } = before.common;
   if (documents === undefined) throw new Error(`${before.key} has no documents`);
-  const now = { at: before.common.updatedAt, actor: '', cause: '' };
   const pairs = writtenHalves(edit).map(({ half, text, over }) => ({
     half,
     written: readSections(text),
-    stood: readSections(over ?? printHalf(before, half, now, bases[half])),
+    stood: readSections(over ?? printStanding(before, half, bases[half])),
   }));
   const conflicts: Conflict[] = disagreements(pairs);
   if (conflicts.length > 0) return ok({ events: [], session: before, bases, conflicts });

@@ -12,12 +12,12 @@ import {
   type DocumentKind,
 } from './document.ts';
 import { noLease, readLeaseFile, type LeaseFile } from './lease-file.ts';
+import { currentPath } from './roots.ts';
 import { conflictIn, rootHeading } from './sections.ts';
 
-/** The folder in which a project keeps its hand-off documents: where they are, and what is wrong with them. */
+export { currentPath, rootsInOrder } from './roots.ts';
 
-/** The folders of which the first that is there is the one, and the one where none is. */
-export const rootsInOrder = ['docs/tests', 'docs/test', 'test-docs', 'test-documentation'] as const;
+/** The folder in which a project keeps its hand-off documents: where they are, and what is wrong with them. */
 
 /** What may be looked at below the root; nothing that lies outside, wherever a link leads. */
 export interface Look {
@@ -28,9 +28,6 @@ export interface Look {
   /** The names of the files in a folder of it. */
   readonly list: (folder: string) => readonly string[];
 }
-
-/** Where the live session state lies. */
-export const currentPath = 'session-state/CURRENT.md';
 
 /** Where the file of a lease lies. */
 export const leasePath = 'session-state/ACTIVE_LEASE.json';

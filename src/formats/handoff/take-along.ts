@@ -1,0 +1,52 @@
+import type { Order } from '../../kernel/dispatch.ts';
+import { kernelEvent } from '../../kernel/event.ts';
+import { refuse } from '../../kernel/refusal.ts';
+import { isOpened } from '../../kernel/session.ts';
+import type { World } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { err, ok } from '../../lib/result.ts';
+import { decideLeave } from './begin.ts';
+import { describedSession } from './live.ts';
+import { lookBelow } from './look.ts';
+import { whereToData } from './take-in.ts';
+import { currentPath, freeStamp } from './workspace.ts';
+
+/** The documents of a checkout go over to the session that somebody works on there. */
+export const takeAlong = async (
+  world: World,
+  order: Order<JsonObject>,
+  key: string,
+  root: string,
+): Promise<Order<JsonObject>> => {
+  const described = await describedSession(world, root);
+  // What another program keeps there is its own.
+  if (described === undefined || described.key === key) return order;
+  const look = await lookBelow(world, `${world.places.here.root}/${root}`);
+  const ground = { look, root };
+  return {
+    ...order,
+    keys: [...order.keys.filter((one) => one !== described.key), described.key],
+    decide: (sessions, beforehand) => {
+      const decided = order.decide(sessions, beforehand);
+      if (!decided.ok) return decided;
+      const left = sessions.get(described.key);
+      const place = described.common.documents?.place ?? '';
+      if (left === undefined || !isOpened(left) || left.common.documents?.place !== place)
+        return err(
+          refuse('busy', 'The documents of this checkout went over to another session.', {
+            hint: 'run the same command again',
+          }),
+        );
+      const events = new Map(decided.value);
+      events.set(left.key, [...(events.get(left.key) ?? []), ...decideLeave(world, ground, left, beforehand)]);
+      const arriving = sessions.get(key);
+      if (arriving?.common?.documents === undefined) {
+        const stamp = freeStamp(look, world.caller.now);
+        const where = { place, root, handover: `handovers/${stamp}_handover.md`, sessionState: currentPath };
+        const taken = kernelEvent('DocumentEdited', { ...whereToData(where), origin: 'verb', texts: {} });
+        events.set(key, [...(events.get(key) ?? []), taken]);
+      }
+      return ok(events);
+    },
+  };
+};
