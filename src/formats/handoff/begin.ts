@@ -148,7 +148,7 @@ const decideMaking = (
     { ...change, override: change.override ?? 'as it was begun' },
     origin,
   );
-  return changed.ok ? ok([...archived, ...changed.value]) : changed;
+  return changed.ok ? ok([...archived, ...changed.value.events]) : changed;
 };
 
 /** The stamp under which a pair is archived: that of its handover where it is free, else the next free one. */

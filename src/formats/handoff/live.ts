@@ -19,7 +19,7 @@ import { findRoot, lookBelow, mostBytes, type Whereabouts } from './look.ts';
 import { printStanding, type Half } from './print.ts';
 import { conflictIn } from './sections.ts';
 import type { SeenPair } from './seen.ts';
-import { takeIn, type Bases, type Edit, type TakenIn } from './take-in.ts';
+import { takeIn, type Bases, type Edit } from './take-in.ts';
 import { isNone } from './values.ts';
 import { currentPath, locateLive, type Look } from './workspace.ts';
 
@@ -131,6 +131,13 @@ export const liveTarget = async (world: World, ground: Ground): Promise<Result<T
   return ok(await begunTarget(world, isNone(task) ? 'not said' : task, where, found));
 };
 
+/** What a change comes to: its events, and the session with the texts of its documents behind them. */
+export interface Changed {
+  readonly events: readonly DecidedEvent[];
+  readonly session: OpenedSession;
+  readonly bases: Bases;
+}
+
 /** A session with its documents, as a change of them is decided. */
 export interface Worked {
   readonly session: OpenedSession;
@@ -220,7 +227,10 @@ export const withDocuments = (
 };
 
 /** The two texts of a pair as they stand. */
-export const standingTexts = ({ session, bases }: Worked): Readonly<Record<Half, string>> => {
+export const standingTexts = ({
+  session,
+  bases,
+}: Pick<Worked, 'session' | 'bases'>): Readonly<Record<Half, string>> => {
   return {
     handover: printStanding(session, 'handover', bases.handover),
     session_state: printStanding(session, 'session_state', bases.session_state),
@@ -239,35 +249,42 @@ export const refuseConflict = ({ key }: OpenedSession, { conflicts }: SeenPair):
     hint: 'stint handoff reconcile --updated-by WHO',
   });
 
-/** An order about the documents of one session. */
+/** An order about the documents of one session; it answers from the session and the texts that they are to have then. */
 export const orderDocuments = (
   world: World,
   target: Target,
-  change: (
-    worked: Worked,
-    seen: SeenPair | undefined,
-    beforehand: Beforehand,
-  ) => Result<readonly DecidedEvent[], Refusal>,
-  answer: (after: OpenedSession, before: Session | undefined) => JsonObject,
+  change: (worked: Worked, seen: SeenPair | undefined, beforehand: Beforehand) => Result<Changed, Refusal>,
+  answer: (after: OpenedSession, texts: Readonly<Record<Half, string>>) => JsonObject,
   options: { readonly mayConflict?: boolean } = {},
-): Order<JsonObject> => ({
-  keys: [target.key],
-  guards: target.guards,
-  processes: [],
-  decide: (sessions, beforehand) =>
-    decideOnDocuments(world, target, sessions, beforehand, (worked, seen) => change(worked, seen, beforehand), options),
-  answer: (after, before) => {
-    const session = after.get(target.key);
-    if (session === undefined || !isOpened(session)) throw new Error(`${target.key} is not open after its commit`);
-    return {
-      session: session.key,
-      session_id: session.common.name,
-      ...answer(session, before.get(target.key)),
-      revision: session.common.revision,
-    };
-  },
-});
-
-/** The events of texts that were taken in. */
-export const eventsOf = (taken: Result<TakenIn, Refusal>): Result<readonly DecidedEvent[], Refusal> =>
-  taken.ok ? ok(taken.value.events) : taken;
+): Order<JsonObject> => {
+  let texts: Readonly<Record<Half, string>> = { handover: '', session_state: '' };
+  return {
+    keys: [target.key],
+    guards: target.guards,
+    processes: [],
+    decide: (sessions, beforehand) =>
+      decideOnDocuments(
+        world,
+        target,
+        sessions,
+        beforehand,
+        (worked, seen) => {
+          const changed = change(worked, seen, beforehand);
+          if (!changed.ok) return changed;
+          texts = standingTexts(changed.value);
+          return ok(changed.value.events);
+        },
+        options,
+      ),
+    answer: (after) => {
+      const session = after.get(target.key);
+      if (session === undefined || !isOpened(session)) throw new Error(`${target.key} is not open after its commit`);
+      return {
+        session: session.key,
+        session_id: session.common.name,
+        ...answer(session, texts),
+        revision: session.common.revision,
+      };
+    },
+  };
+};

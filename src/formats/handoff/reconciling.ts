@@ -51,7 +51,7 @@ export const orderReconciled = (world: World, target: Target, input: Reconciling
       const session = behind(worked.session, reopened.value, origin);
       const over = isConflict ? foundIn(seen) : {};
       const changed = decideChange({ ...worked, session }, change, { ...input, override }, origin, over);
-      return changed.ok ? ok([...reopened.value, ...changed.value]) : changed;
+      return changed.ok ? ok({ ...changed.value, events: [...reopened.value, ...changed.value.events] }) : changed;
     },
     (session) => ({ ...pairAnswer(world, session), because: told.because, contradictions: [...told.against] }),
     { mayConflict: true },

@@ -295,3 +295,23 @@ export const freeStamp = ({ list }: Look, now: string): string => {
     if (!taken.has(stamp)) return stamp;
   }
 };
+
+/** What may be looked at, with other texts in some of its files; null takes a file away. */
+export const withTexts = (look: Look, texts: ReadonlyMap<string, string | null>): Look => ({
+  root: look.root,
+  read: (path) => {
+    const text = texts.get(path);
+    if (text === undefined) return look.read(path);
+    return text === null ? err({ problem: 'is not there', isMissing: true }) : ok(text);
+  },
+  list: (folder) => {
+    const names = new Set(look.list(folder));
+    for (const [path, text] of texts) {
+      const at = path.lastIndexOf('/');
+      if (path.slice(0, at) !== folder) continue;
+      if (text === null) names.delete(path.slice(at + 1));
+      else names.add(path.slice(at + 1));
+    }
+    return [...names].toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  },
+});

@@ -6,8 +6,7 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { appendEvents, type OpenedSession, type Origin } from '../../kernel/session.ts';
 import type { DecidedEvent } from '../../kernel/event.ts';
 import { withChange, type Change } from './edit.ts';
-import type { Ground, Worked } from './live.ts';
-import { standingTexts } from './live.ts';
+import { standingTexts, type Changed, type Ground, type Worked } from './live.ts';
 import type { Half } from './print.ts';
 import { printSections, readSections } from './sections.ts';
 import { takeIn } from './take-in.ts';
@@ -31,7 +30,7 @@ export const decideChange = (
   { updated_by: updatedBy, last_updated: time, override }: Signed,
   origin: Origin,
   instead: Readonly<Partial<Record<Half, string | undefined>>> & { readonly taken?: readonly string[] } = {},
-): Result<readonly DecidedEvent[], Refusal> => {
+): Result<Changed, Refusal> => {
   const { documents } = worked.session.common;
   const standing = standingTexts(worked);
   const texts = {
@@ -47,13 +46,12 @@ export const decideChange = (
     if (!changed.ok) return changed;
     written[half] = { text: printSections(changed.value) };
   }
-  const taken = takeIn(
+  return takeIn(
     worked.session,
     worked.bases,
     { written, origin: 'verb', override, taken: instead.taken, mark: { updatedAt: time ?? origin.now, updatedBy } },
     origin,
   );
-  return taken.ok ? ok(taken.value.events) : taken;
 };
 
 /** A session behind events that were decided. */
