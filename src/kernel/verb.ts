@@ -219,6 +219,8 @@ export interface VerbDefinition<Schema extends InputSchema> {
   readonly cares?: boolean;
   /** What is reported where the store cannot even be opened, beside the refusal; for a verb whose answer is a verdict. */
   readonly unopened?: (refusal: Refusal) => JsonObject;
+  /** That the answer is a no, although what was asked was done: it is then the report beside this refusal. */
+  readonly verdict?: (answer: JsonObject) => Refusal | undefined;
   /** Whether its text is one value for a script, so that remarks go to standard error. */
   readonly printsValue?: boolean;
   /** Whether the store is worth a copy afterwards. */
@@ -299,6 +301,8 @@ export interface PreparedCall {
 export interface VerbResult {
   readonly answer: JsonObject;
   readonly sessions: readonly string[];
+  /** That the answer is a no. */
+  readonly verdict?: Refusal | undefined;
 }
 
 /** Closes over the types of a verb's author. */
@@ -370,7 +374,8 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
       return err(order.error.refusal);
     });
     if (!answer.ok) return err({ refusal: answer.error, ...(report === undefined ? {} : { report }) });
-    return ok({ answer: answer.value, sessions: caller.dryRun ? [] : sessionsOf(answer.value) });
+    const verdict = definition.verdict?.(answer.value);
+    return ok({ answer: answer.value, sessions: caller.dryRun ? [] : sessionsOf(answer.value), verdict });
   };
 
   const access = 'writes' in does ? 'writes' : 'maintains' in does ? 'maintains' : 'apart' in does ? 'apart' : 'reads';

@@ -346,7 +346,7 @@ export const runVerb = async (
     const isEmpty = left.value.damage?.sessions.length === 0;
     return isEmpty && call.access === 'reads' ? result : runVerb(left.value, verb, call, payload, options);
   }
-  const { answer, sessions } = result.value;
+  const { answer, sessions, verdict } = result.value;
   const looksAfter = store.readOnly === undefined && !caller.dryRun;
   const warnings = looksAfter ? [...(await lookAfterMirrors(world, sessions))] : [];
   if (damage !== undefined && call.access === 'reads') warnings.push((await import('./care.ts')).warningOf(damage));
@@ -354,7 +354,7 @@ export const runVerb = async (
     const warning = await (await import('./care.ts')).keepCopyOf(workplace);
     if (warning !== undefined) warnings.push(warning);
   }
-  return ok({ answer, warnings });
+  return verdict === undefined ? ok({ answer, warnings }) : err({ refusal: verdict, report: answer });
 };
 
 const projectFiles = async (root: string, cwd: string): Promise<ProjectFiles> =>

@@ -23,7 +23,12 @@ export interface Reconciling extends Signed {
 }
 
 /** Makes one account of the pair of a session, and has the session become what it says. */
-export const orderReconciled = (world: World, target: Target, input: Reconciling): Order<JsonObject> => {
+export const orderReconciled = (
+  world: World,
+  target: Target,
+  input: Reconciling,
+  answer: (told: JsonObject, texts: ReadonlyMap<string, string>) => JsonObject = (told) => told,
+): Order<JsonObject> => {
   let told: { readonly because: string; readonly against: readonly string[] } = { because: '', against: [] };
   return orderDocuments(
     world,
@@ -53,7 +58,19 @@ export const orderReconciled = (world: World, target: Target, input: Reconciling
       const changed = decideChange({ ...worked, session }, change, { ...input, override }, origin, over);
       return changed.ok ? ok({ ...changed.value, events: [...reopened.value, ...changed.value.events] }) : changed;
     },
-    (session) => ({ ...pairAnswer(world, session), because: told.because, contradictions: [...told.against] }),
+    (session, texts) => {
+      const { documents } = session.common;
+      const paths = [
+        ...(documents?.handover === null || documents === undefined
+          ? []
+          : [[documents.handover, texts.handover] as const]),
+        [documents?.sessionState ?? '', texts.session_state] as const,
+      ];
+      return answer(
+        { ...pairAnswer(world, session), because: told.because, contradictions: [...told.against] },
+        new Map(paths),
+      );
+    },
     { mayConflict: true },
   );
 };
