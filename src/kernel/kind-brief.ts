@@ -46,6 +46,8 @@ export interface BriefStep {
   /** Who holds it, or who did it, and since when, or when. */
   readonly by?: string;
   readonly at?: string;
+  /** Whether it is over without being done. */
+  readonly wasSkipped?: true;
 }
 
 /** A file to read first. */
@@ -129,6 +131,7 @@ const stepOf = ({ name, label, state }: Step): BriefStep => ({
   ...(name === label ? {} : { id: name }),
   text: label,
   ...(state === 'skipped' || state === 'failed' ? { note: state } : {}),
+  ...(state === 'skipped' ? { wasSkipped: true as const } : {}),
 });
 
 /** The short values of what came of a round. */

@@ -37,7 +37,7 @@ export const pairFieldsOf = (session: OpenedSession): PairFields => {
   const entries = (type: EntryType): readonly Entry[] => common.journal?.recent[type] ?? [];
   const texts = (type: EntryType): readonly string[] => unique(entries(type).map(({ text }) => text));
   const paths = (type: EntryType): readonly string[] => unique(entries(type).map(({ path, text }) => path ?? text));
-  const done = brief.done.steps.map(({ text }) => text);
+  const done = brief.done.steps.flatMap(({ text, wasSkipped }) => (wasSkipped === true ? [] : [text]));
   const { steps } = brief.remaining;
   const validations = entries('validation');
   return {

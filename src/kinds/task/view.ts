@@ -193,7 +193,14 @@ export const briefOfTask = (state: TaskState, common: Common): Partial<KindBrief
 
 const doneStep = ({ id, text, as, at, actor, note }: OverStep): BriefStep => {
   const told = as === 'dropped' ? `dropped${note === null ? '' : `: ${note}`}` : note;
-  return { id: String(id), text, at, by: actor, ...(told === null ? {} : { note: told }) };
+  return {
+    id: String(id),
+    text,
+    at,
+    by: actor,
+    ...(told === null ? {} : { note: told }),
+    ...(as === 'dropped' ? { wasSkipped: true as const } : {}),
+  };
 };
 
 const leftStep = ({ id, text }: LeftStep): BriefStep => ({ id: String(id), text });
