@@ -7,7 +7,7 @@ import { defaultName, startAnew } from '../../kernel/free-name.ts';
 import type { Kind } from '../../kernel/kind.ts';
 import { loadKind } from '../../kernel/kinds.ts';
 import { decideBegin } from '../../kernel/lifecycle.ts';
-import type { Guard } from '../../kernel/ports.ts';
+import { StoreFailure, type Guard } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { appendEvents, isOpened, type OpenedSession, type Session } from '../../kernel/session.ts';
 import type { World } from '../../kernel/verb.ts';
@@ -21,7 +21,7 @@ import { conflictIn } from './sections.ts';
 import type { SeenPair } from './seen.ts';
 import { takeIn, type Bases, type Edit } from './take-in.ts';
 import { isNone } from './values.ts';
-import { currentPath, locateLive, type Look } from './workspace.ts';
+import { currentPath, locateLive, withTexts, type Look } from './workspace.ts';
 
 /** The pair of a checkout that is worked on, and the session that it describes. */
 
@@ -287,4 +287,33 @@ export const orderDocuments = (
       };
     },
   };
+};
+
+/**
+ * What may be looked at of documents, as they are when nobody writes them: where a file of the pair is a version that was made
+ * here, another verb may be about to write the next one, and what it is to be is seen. So nobody sees one half of before and
+ * one of after. What somebody has written in is seen as it lies there.
+ */
+export const settledLook = async (world: World, look: Look): Promise<Look> => {
+  const prefix = `${world.places.here.root}/`;
+  if (!look.root.startsWith(prefix)) return look;
+  try {
+    const session = await describedSession(world, look.root.slice(prefix.length));
+    const documents = session?.common.documents;
+    if (session === undefined || documents === undefined) return look;
+    const seen = await world.documents(session);
+    const { bases, found } = seen.leave(session).pair as SeenPair;
+    const texts = new Map<string, string>();
+    for (const [half, path] of [
+      ['handover', documents.handover],
+      ['session_state', documents.sessionState],
+    ] as const)
+      if (path !== null && found[half].text !== undefined && !found[half].isEdited)
+        texts.set(path, printStanding(session, half, bases[half]));
+    return withTexts(look, texts);
+  } catch (error) {
+    // Documents are read whatever became of the store.
+    if (error instanceof StoreFailure) return look;
+    throw error;
+  }
 };
