@@ -148,6 +148,9 @@ export const litterIn = (world: TestWorld): readonly string[] => {
     /^project\/\.stint\/stint\.db\.damaged-\d{8}T\d{6}(?:-\d+)?(?:\/stint\.db(?:-wal|-shm|-tip)?)?$/,
     /^project\/\.ocr(?:\/sessions(?:\/\.gitignore)?)?$/,
     /^project\/\.ocr\/sessions\/(?:archive\/)?[A-Za-z0-9][\w.-]*(?:\/rounds(?:\/round-\d+(?:\/round-meta\.json)?)?)?$/,
+    /^project\/\.stint\/tasks(?:\/\.gitignore|\/[A-Za-z0-9][\w.-]*)?$/,
+    /^project\/docs(?:\/tests)?$/,
+    /^project\/docs\/tests(?:\/(?:handovers|session-state)(?:\/(?:[\w-]+\.md|ACTIVE_LEASE\.json))?)?$/,
     /^project\/\.workflow(?:\/templates(?:\/[\w-]+\.json)?|\/sessions(?:\/\.gitignore)?)?$/,
     /^project\/\.workflow\/sessions\/[A-Za-z0-9][\w.-]*(?:\/session-state\.json)?$/,
     /^project\/\.claude(?:\/(?:\.gitignore|orchestrator-session\.json|orchestrator-history(?:\/[A-Za-z0-9][\w-]*\.json)?))?$/,
@@ -155,7 +158,7 @@ export const litterIn = (world: TestWorld): readonly string[] => {
     /^project\/\.workflow\/sessions\/[A-Za-z0-9][\w.-]*\/(?:checkpoints(?:\/[A-Za-z0-9][\w.-]*\.json)?|artifacts(?:\/[A-Za-z0-9][\w.-]*)?)$/,
   ];
   return Object.keys(treeOf(world.root, (path) => path === 'home' || path.startsWith('project/.git/')))
-    .filter((path) => /^(?:tmp\/|project\/\.(?:stint|ocr|workflow|claude))/.test(path))
+    .filter((path) => /^(?:tmp\/|project\/(?:\.(?:stint|ocr|workflow|claude)|docs\/))/.test(path))
     .filter((path) => !belongs.some((pattern) => pattern.test(path)));
 };
 

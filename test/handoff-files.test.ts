@@ -1,0 +1,92 @@
+/** The files of documents while they are written, and when whoever writes them is killed. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { it, type TestContext } from 'node:test';
+import { openStint } from '../src/postgres.ts';
+import { killAtEachStep } from './support/campaigns.ts';
+import { storeIn } from './support/environment.ts';
+import { createWorld, later, repository, type TestWorld } from './support/world.ts';
+
+const current = 'docs/tests/session-state/CURRENT.md';
+const handover = 'docs/tests/handovers/20260317_1200_handover.md';
+
+/** A world with a task and its documents; somebody keeps long notes in them. */
+const handedOver = (context: TestContext, notes = ''): TestWorld => {
+  const world = createWorld(context);
+  world.answer(
+    'handoff',
+    'new',
+    '--task',
+    'Ship it',
+    '--updated-by',
+    'ana',
+    '--next-owner',
+    'ben',
+    '--remaining-step',
+    'Go',
+  );
+  for (const path of [current, handover])
+    writeFileSync(world.path(path), `${readFileSync(world.path(path), 'utf8')}\n## Notes\n${notes}\n`);
+  later(world, 1).answer('note', 'begun');
+  return world;
+};
+
+it('a file that is written again and again is whole whenever it is read, and a pair that is read through stint is never mixed', async (context) => {
+  const world = handedOver(context, 'a long line of notes\n'.repeat(20_000));
+  const writer = spawn(process.execPath, [join(repository, 'test/support/document-writer.ts'), world.project], {
+    env: { ...world.env, STINT_NOW: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(writer.stdout, 'data');
+  const size = readFileSync(world.path(current)).length;
+  const seen = new Set<string>();
+  for (let count = 0; count < 5000; count += 1) {
+    const path = count % 2 === 0 ? current : handover;
+    const text = readFileSync(world.path(path), 'utf8');
+    assert.ok(
+      text.startsWith(count % 2 === 0 ? '# Session State\n' : '# Handover\n'),
+      `${path} begins with its heading`,
+    );
+    assert.ok(text.endsWith('a long line of notes\n\n'), `${path} ends as it was written`);
+    assert.ok(text.length > size - 1000 || count % 2 === 1, 'nothing of it is missing');
+    const [, step = ''] = /## Current step\n(.*)\n/.exec(text) ?? [];
+    seen.add(step);
+    // Whoever reads on and on would keep the others from the processor.
+    if (count % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(seen.size > 3, `it was written while it was read: ${[...seen].join(', ')}`);
+
+  const opened = await openStint({ cwd: world.project, ...storeIn(world.env) });
+  assert.ok(opened.ok);
+  for (let count = 0; count < 100; count += 1) {
+    const report = await opened.value.run('handoff validate', {});
+    assert.ok(report.ok, report.ok ? '' : JSON.stringify(report.error.report));
+  }
+  await opened.value.close();
+  writer.kill('SIGTERM');
+  const [status] = await once(writer, 'exit');
+  assert.equal(status, 0);
+});
+
+it('an update that is killed before any of its changes on disk has happened or not, and what was written by hand is not lost', (context) => {
+  const world = handedOver(context, 'before');
+  const path = world.path(current);
+  writeFileSync(path, readFileSync(path, 'utf8').replace('- Decision: None', '- Decision: by hand'));
+  const step = {
+    args: ['handoff', 'update', '--updated-by', 'ana', '--current-step', 'Writing'],
+    types: ['Noted', 'DocumentEdited', 'DocumentEdited'],
+    healed: (killed: TestWorld, wasCommitted: boolean, what: string) => {
+      const text = readFileSync(killed.path(current), 'utf8');
+      assert.match(text, /- Decision: by hand\n/, what);
+      assert.match(text, /\n## Notes\nbefore\n/, what);
+      assert.equal(/## Current step\nWriting\n/.test(text), wasCommitted, what);
+      killed.answer('handoff', 'validate');
+      const decisions = killed.answer('journal', '--type', 'decision');
+      assert.equal(decisions.entries.length, wasCommitted ? 1 : 0, `${what}: it was taken in once`);
+    },
+  };
+  context.diagnostic(`${killAtEachStep(context, world, step, 2)} kills`);
+});
