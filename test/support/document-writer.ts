@@ -1,4 +1,5 @@
 /** Writes into the documents of a session, one change after the other, until it is told to stop. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openStint } from '../../src/postgres.ts';
 
 const [, , cwd = ''] = process.argv;
@@ -10,14 +11,12 @@ const opened = await openStint({
 });
 if (!opened.ok) throw new Error(opened.error.message);
 const stint = opened.value;
-let isOver = false;
-process.once('SIGTERM', () => {
-  isOver = true;
-});
+const stop = new AbortController();
+process.once('SIGTERM', () => stop.abort());
 process.stdout.write('ready\n');
-for (let index = 1; !isOver; index += 1) {
+for (let index = 1; !stop.signal.aborted; index += 1) {
   const answer = await stint.run('handoff update', { updated_by: 'writer', current_step: `change ${index}` });
   if (!answer.ok) throw new Error(answer.error.refusal.message);
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
 }
 await stint.close();
