@@ -30,6 +30,8 @@ export interface World {
   readonly documents: LookAtDocuments;
   /** What `stint.json` of the checkout says of kinds, by their names. */
   readonly declared: Readonly<Record<string, JsonObject>>;
+  /** What it says of handing work over. */
+  readonly handoffRules: JsonObject;
   /** Whether the session that is resolved is to be written. */
   readonly joins?: true | undefined;
 }
@@ -88,6 +90,8 @@ export interface ProjectFiles extends WrittenFiles {
   readonly write: (folder: string, path: string, text: string) => string | undefined;
   /** Whether a path is that of a folder; links are followed. */
   readonly isFolder: (path: string) => boolean;
+  /** When a file or folder was changed, in milliseconds; undefined where there is none. */
+  readonly changedAt: (path: string) => number | undefined;
 }
 
 /** The input of a verb: a flat object of texts, numbers, switches and lists of texts, each with a description. */

@@ -10,6 +10,7 @@ import {
   realpathSync,
   statSync,
   type Dirent,
+  type Stats,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Digested, Unread } from '../kernel/ports.ts';
@@ -18,6 +19,7 @@ import { decodeUtf8, errnoCode, fileProblem, writeFileAtomic } from '../lib/atom
 import { confine } from '../lib/confine.ts';
 import { lyingAt, placeOfFolder } from '../lib/move-folder.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import { compareNames } from '../lib/text.ts';
 import { createDigest } from './digest.ts';
 import { files } from './files.ts';
 
@@ -69,15 +71,19 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
       return fileProblem(path, error).problem;
     }
   },
-  isFolder: (path) => {
-    try {
-      return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-    } catch (error) {
-      if (errnoCode(error) === null) throw error;
-      return false;
-    }
-  },
+  isFolder: (path) => seenAt(path)?.isDirectory() === true,
+  changedAt: (path) => seenAt(path)?.mtimeMs,
 });
+
+/** What lies at a path, links followed; undefined where nothing does, or it cannot be looked at. */
+const seenAt = (path: string): Stats | undefined => {
+  try {
+    return path.includes('\0') ? undefined : statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoCode(error) === null) throw error;
+    return undefined;
+  }
+};
 
 /** Whether a path is whole, or climbs, on another system than this one. */
 const isForeign = (path: string): boolean =>
@@ -118,11 +124,20 @@ const pathFrom = (root: string, path: string): string => {
 const readWhole = (path: string, limit: number, mark = ''): Result<string, Unread> =>
   withFile(path, (file, size) => {
     if (size > limit) return unread(`is larger than ${Math.floor(limit / 1024 / 1024)} MiB`);
-    const bytes = readFileSync(file);
+    const bytes = size === 0 ? readFileSync(file) : bytesOf(file, size);
     const text = decodeUtf8(bytes);
     if (!text.ok) return unread(text.error);
     return ok(bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? mark + text.value : text.value);
   });
+
+/** The bytes of an open file. One that grows meanwhile is what it was at first. */
+const bytesOf = (file: number, size: number): Buffer => {
+  const bytes = Buffer.allocUnsafe(size);
+  let length = 0;
+  for (let read = -1; length < size && read !== 0; length += read)
+    read = readSync(file, bytes, length, size - length, null);
+  return bytes.subarray(0, length);
+};
 
 const digestOf = (path: string): Result<Digested, Unread> =>
   withFile(path, (file, size) => {
@@ -183,7 +198,7 @@ const entriesOf = (folder: string): readonly Dirent[] => {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter(({ name }) => !name.startsWith('.'))
-      .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
+      .toSorted((a, b) => compareNames(a.name, b.name));
   } catch (error) {
     if (errnoCode(error) === null) throw error;
     return [];

@@ -1,4 +1,4 @@
-import { bodyLines, conflictIn, readSections, rootHeading, type Section, type Sections } from './sections.ts';
+import { conflictIn, readSections, rootHeading, type Section, type Sections } from './sections.ts';
 import { statuses, type Status } from './statuses.ts';
 import { firstLine, isNone, plainValue } from './values.ts';
 
@@ -123,8 +123,14 @@ export const statusOf = (document: Sections): Status | undefined =>
  * What is wrong with a document as it stands, by itself. A conflict that a merge has left is told alone: what stands in such
  * a document says nobody.
  */
-export const checkDocument = (kind: DocumentKind, text: string): readonly DocumentFinding[] => {
-  const conflict = conflictIn(text);
+export const checkDocument = (kind: DocumentKind, text: string): readonly DocumentFinding[] =>
+  checkRead(readDocument(kind, text), { text, conflict: conflictIn(text) });
+
+/** The same of a document that was read, with its text and the number of the line of a conflict. */
+export const checkRead = (
+  document: Document,
+  { text, conflict }: { readonly text: string; readonly conflict: number | undefined },
+): readonly DocumentFinding[] => {
   if (conflict !== undefined)
     return [
       {
@@ -134,7 +140,6 @@ export const checkDocument = (kind: DocumentKind, text: string): readonly Docume
         remedy: 'take one of the sides, or write what is true, and take the lines of the conflict out',
       },
     ];
-  const document = readDocument(kind, text);
   const shape = checkShape(document, text);
   return shape.length > 0 ? shape : checkValues(document);
 };
@@ -150,6 +155,8 @@ const checkShape = (document: Document, text: string): readonly DocumentFinding[
       text: `a ${kind.called} begins with "${kind.root}"`,
       remedy: `write "${kind.root}" as its first line`,
     });
+  if (sections.length === kind.sections.length && sections.every(({ name }, at) => name === kind.sections[at]))
+    return [...findings, ...sections.flatMap((section) => checkBody(kind, section))];
   const seen = new Set<string>();
   for (const section of sections) {
     const { name, line } = section;
@@ -194,12 +201,11 @@ const placeOf = ({ sections }: DocumentKind, name: string): string => {
 const checkBody = ({ sections, lines }: DocumentKind, { name, body, line }: Section): readonly DocumentFinding[] => {
   // What nobody asks for may be empty.
   if (!sections.includes(name)) return [];
-  const [first] = bodyLines(body);
-  if (first === undefined)
+  const value = firstLine(body);
+  if (value === '')
     return [
       { code: 'doc-section-empty', line, text: `the section ${name} is empty`, remedy: 'fill it in, or write None' },
     ];
-  const value = first.trim().replace(/^- /, '');
   const isPlaceholder = /^<.*>$/.test(value) || /^(?:todo|tbd|placeholder)$/i.test(value);
   return lines.includes(name) && isPlaceholder
     ? [
