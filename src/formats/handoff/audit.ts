@@ -8,6 +8,7 @@ import {
   documentsIn,
   examine,
   leaseIn,
+  leasePath,
   locatePair,
   lookOnce,
   stampIn,
@@ -18,8 +19,6 @@ import {
 } from './workspace.ts';
 
 /** All documents of a hand-off below a root, and what is wrong with any of them. */
-
-const leaseFile = 'session-state/ACTIVE_LEASE.json';
 
 /**
  * Looks at every document for itself, at the pair that was worked on last, and at those that were archived under one stamp.
@@ -55,7 +54,7 @@ export const auditToJson = (given: Look, now: string): JsonObject => {
       comparePair(one, other).map((finding) => findingToJson(`${one.path} <-> ${other.path}`, finding)),
     ),
     ...lease.problems.map((problem) =>
-      findingToJson(leaseFile, {
+      findingToJson(leasePath, {
         code: 'lease-invalid',
         line: null,
         text: problem,
@@ -71,9 +70,9 @@ export const auditToJson = (given: Look, now: string): JsonObject => {
       const problem = stampProblem(path);
       return problem === undefined ? [] : [`${path}: ${problem}`];
     }),
-    ...(lease.state === 'expired' ? [`${leaseFile}: it has expired`] : []),
+    ...(lease.state === 'expired' ? [`${leasePath}: it has expired`] : []),
     ...(lease.handover !== null && active !== undefined && lease.handover !== active.handover
-      ? [`${leaseFile}: it is about another handover`]
+      ? [`${leasePath}: it is about another handover`]
       : []),
   ];
   return {
