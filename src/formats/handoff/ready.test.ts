@@ -207,6 +207,13 @@ test('blocked with what it needs is ready, blocked by who knows what is not', ()
       session: said({ blockers: [{ ...open, needs }] }),
     });
   assert.deepEqual(judged(facts('ops')).codes, []);
+  const both = said({
+    blockers: [
+      { ...open, needs: null },
+      { ...open, id: 5, needs: 'ops' },
+    ],
+  });
+  assert.deepEqual(codesOf(pairOf({ Status: 'blocked', Blockers: '- no token' }), { session: both }), []);
   assert.deepEqual(
     judged(facts(null)).commands[0],
     "stint block 'no token' --needs WHAT --session task:ship && stint unblock 4 --session task:ship",

@@ -9,7 +9,8 @@ import type { LeaseFile } from './lease-file.ts';
 import { pathsNamed } from './named-files.ts';
 import type { Requirement } from './requirements.ts';
 import { leaseToJson } from './summary.ts';
-import { isNone, labelled, listItems } from './values.ts';
+import { blockersIn } from './take-in.ts';
+import { labelled, listItems } from './values.ts';
 import type { Examined } from './workspace.ts';
 
 /** Whether work can be handed over as it stands, and what keeps it from that. */
@@ -219,29 +220,23 @@ const sessionOf = ({ session, actor, where }: ReadyFacts): readonly Reason[] => 
   })),
 ];
 
-/** What a blocker needs, as the documents have it. */
-const needsLabel = /^needed to unblock:\s*/i;
-
-/** The blockers of both documents, each with what it needs; one that both tell is told once. */
-const blockersIn = ({
-  handover,
-  sessionState,
-}: Documents): readonly { readonly reason: string; readonly hasNeeds: boolean }[] => {
-  const items = listItems(bodyOf(sessionState.document ?? nothing, 'Blockers'));
-  const told = items.flatMap((reason, at) =>
-    needsLabel.test(reason)
-      ? []
-      : [
-          {
-            reason,
-            hasNeeds: !isNone((items[at + 1] ?? '').replace(needsLabel, '')) && needsLabel.test(items[at + 1] ?? ''),
-          },
-        ],
-  );
-  const other = labelled(bodyOf(handover.document ?? nothing, 'Blockers and decisions'), 'Blockers');
-  // The handover tells them in short, and what they need is in the session state.
-  return told.length > 0 ? told : other.map((reason) => ({ reason, hasNeeds: true }));
+/** The blockers of both documents, with what they need. */
+const blockersToldIn = ({ handover, sessionState }: Documents): readonly Told[] => {
+  const told = blockersIn(bodyOf(sessionState.document ?? nothing, 'Blockers'));
+  // The handover tells them in short, and what they need stands in the session state.
+  return told.length > 0
+    ? told
+    : labelled(bodyOf(handover.document ?? nothing, 'Blockers and decisions'), 'Blockers').map((reason) => ({
+        reason,
+        needs: 'not said here',
+      }));
 };
+
+type Told = Pick<Blocker, 'reason' | 'needs'>;
+
+/** Those of which nothing says what they need, under the same words either. */
+const withoutNeeds = <One extends Told>(blockers: readonly One[]): readonly One[] =>
+  blockers.filter(({ reason }) => blockers.every((one) => one.reason !== reason || one.needs === null));
 
 const nothing = { head: '', sections: [] };
 
@@ -256,7 +251,8 @@ const doneOf = ({ session, actor, where }: ReadyFacts, documents: Documents): re
     ...listItems(bodyOf(sessionState.document ?? nothing, 'Remaining steps')),
     ...listItems(bodyOf(handover.document ?? nothing, 'Remaining work')),
   ];
-  const blockers = session === undefined || session.blockers.length === 0 ? blockersIn(documents) : session.blockers;
+  const blockers =
+    session === undefined || session.blockers.length === 0 ? blockersToldIn(documents) : session.blockers;
   const reason = (code: string, text: string): Reason => ({
     code,
     text,
@@ -283,7 +279,7 @@ const shortList = (items: readonly string[]): string => {
 
 /** Blockers of which nothing says what it takes to go on, and a `blocked` without any. */
 const blockersOf = ({ session, actor, where }: ReadyFacts, documents: Documents): readonly Reason[] => {
-  const told = blockersIn(documents);
+  const told = blockersToldIn(documents);
   const open = session?.blockers ?? [];
   const update = `stint handoff update --updated-by ${shellWord(actor)}`;
   const reason = (what: string, command: string): Reason => ({
@@ -304,19 +300,15 @@ const blockersOf = ({ session, actor, where }: ReadyFacts, documents: Documents)
         ]
       : [];
   if (open.length > 0 && session !== undefined)
-    return open
-      .filter(({ needs }) => needs === null)
-      .map(({ id, reason: what }) => {
-        const words = `--session ${session.key}`;
-        const anew = `stint block ${shellWord(truncate(oneLine(what), 200))} --needs WHAT ${words}`;
-        return reason(what, `${anew} && stint unblock ${id} ${words}`);
-      });
-  return told
-    .filter(({ hasNeeds }) => !hasNeeds)
-    .map(({ reason: what }) => {
-      const blocker = `--blocker ${shellWord(truncate(oneLine(what), 200))}`;
-      return reason(what, `${update} ${blocker} --needs WHAT${where.pair}`);
+    return withoutNeeds(open).map(({ id, reason: what }) => {
+      const words = `--session ${session.key}`;
+      const anew = `stint block ${shellWord(truncate(oneLine(what), 200))} --needs WHAT ${words}`;
+      return reason(what, `${anew} && stint unblock ${id} ${words}`);
     });
+  return withoutNeeds(told).map(({ reason: what }) => {
+    const blocker = `--blocker ${shellWord(truncate(oneLine(what), 200))}`;
+    return reason(what, `${update} ${blocker} --needs WHAT${where.pair}`);
+  });
 };
 
 const touchedIn = ({ sessionState }: Documents): readonly string[] =>
