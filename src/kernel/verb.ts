@@ -84,6 +84,8 @@ export interface ProjectFiles extends WrittenFiles {
   readonly holds: (folder: string, path: string) => boolean;
   /** The text of a file of at most `limit` bytes below a folder, as strict UTF-8, or what keeps it from being read; links that lead out of it are not followed. */
   readonly text: (folder: string, path: string, limit: number) => Result<string, Unread>;
+  /** The same for many files below one folder, whose own folders are looked at once. */
+  readonly texts: (folder: string) => (path: string, limit: number) => Result<string, Unread>;
   /** The same with its byte order mark, where it has one. */
   readonly whole: (folder: string, path: string, limit: number) => Result<string, Unread>;
   /** Writes a file below a folder, whole, in one step; answers why it was not written. Links that lead out of it are not followed. */

@@ -59,6 +59,7 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
     return place !== undefined && lyingAt(place) === 'something';
   },
   text: textOf,
+  texts: textsBelow,
   whole: (folder, path, limit) => textOf(folder, path, limit, '\uFEFF'),
   write: (folder, path, text) => {
     const real = confine(folder, path);
@@ -114,6 +115,20 @@ const textOf = (folder: string, path: string, limit: number, mark = ''): Result<
     : readWhole(real, limit, mark);
 };
 
+const textsBelow: ProjectFiles['texts'] = (root) => {
+  const realByFolder = new Map<string, string | undefined>();
+  return (path, limit) => {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const folder = path.slice(0, -name.length - 1);
+    // What is no plain name, or a link, is confined by itself; so is everything where links cannot be told.
+    if (folder === '' || !/^\w[\w.-]*$/.test(name) || !('O_NOFOLLOW' in constants)) return textOf(root, path, limit);
+    if (!realByFolder.has(folder)) realByFolder.set(folder, confine(root, folder));
+    const real = realByFolder.get(folder);
+    const text = real === undefined ? undefined : readWhole(`${real}${sep}${name}`, limit, '', constants.O_NOFOLLOW);
+    return text?.ok === true ? text : textOf(root, path, limit);
+  };
+};
+
 /** The path of a file from the root, where it really is below it; else its own. */
 const pathFrom = (root: string, path: string): string => {
   const realRoot = realpathSync(root);
@@ -121,14 +136,18 @@ const pathFrom = (root: string, path: string): string => {
   return confine(root, inside) === join(realRoot, inside) ? slashed(inside) : path;
 };
 
-const readWhole = (path: string, limit: number, mark = ''): Result<string, Unread> =>
-  withFile(path, (file, size) => {
-    if (size > limit) return unread(`is larger than ${Math.floor(limit / 1024 / 1024)} MiB`);
-    const bytes = size === 0 ? readFileSync(file) : bytesOf(file, size);
-    const text = decodeUtf8(bytes);
-    if (!text.ok) return unread(text.error);
-    return ok(bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? mark + text.value : text.value);
-  });
+const readWhole = (path: string, limit: number, mark = '', flags = 0): Result<string, Unread> =>
+  withFile(
+    path,
+    (file, size) => {
+      if (size > limit) return unread(`is larger than ${Math.floor(limit / 1024 / 1024)} MiB`);
+      const bytes = size === 0 ? readFileSync(file) : bytesOf(file, size);
+      const text = decodeUtf8(bytes);
+      if (!text.ok) return unread(text.error);
+      return ok(bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? mark + text.value : text.value);
+    },
+    flags,
+  );
 
 /** The bytes of an open file. One that grows meanwhile is what it was at first. */
 const bytesOf = (file: number, size: number): Buffer => {
@@ -157,11 +176,12 @@ const digestOf = (path: string): Result<Digested, Unread> =>
 const withFile = <Value>(
   path: string,
   use: (file: number, size: number) => Result<Value, Unread>,
+  flags = 0,
 ): Result<Value, Unread> => {
   let file: number | undefined;
   try {
     // Whoever made the file may have made a pipe of it, which would keep us waiting.
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | flags);
     const found = fstatSync(file);
     if (!found.isFile()) return unread(found.isDirectory() ? 'is a folder, not a file' : 'is no file');
     return use(file, found.size);

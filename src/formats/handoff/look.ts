@@ -44,11 +44,11 @@ export const checkoutOf = ({ files }: World, start: string): string => {
 
 /** What may be looked at below a root. */
 export const lookBelow = async (world: World, root: string): Promise<Look> => {
-  const project = await world.project();
+  const read = (await world.project()).texts(root);
   return {
     root,
     read: (path) => {
-      const text = project.text(root, path, mostBytes);
+      const text = read(path, mostBytes);
       return text.ok || world.files.exists(`${root}/${path}`)
         ? text
         : err({ problem: 'is not there', isMissing: true });
