@@ -109,8 +109,17 @@ export interface Document extends Sections {
 export const readDocument = (kind: DocumentKind, text: string): Document => ({ kind, ...readSections(text) });
 
 /** The body of a section; of several with one name the last one counts. Empty where there is none. */
-export const bodyOf = ({ sections }: Sections, name: string): string =>
-  sections.findLast((section) => section.name === name)?.body ?? '';
+export const bodyOf = ({ sections }: Sections, name: string): string => {
+  let bodyByName = bodies.get(sections);
+  if (bodyByName === undefined) {
+    bodyByName = new Map(sections.map((section) => [section.name, section.body]));
+    bodies.set(sections, bodyByName);
+  }
+  return bodyByName.get(name) ?? '';
+};
+
+/** Sections never change, and most of their values are asked for. */
+const bodies = new WeakMap<readonly Section[], ReadonlyMap<string, string>>();
 
 /** The value of a section that holds one line. */
 export const valueOf = (document: Sections, name: string): string => plainValue(firstLine(bodyOf(document, name)));
@@ -168,7 +177,8 @@ const checkShape = (document: Document, text: string): readonly DocumentFinding[
         remedy: 'make one of the two',
       });
     seen.add(name);
-    findings.push(...checkBody(kind, section));
+    // What nobody asks for may be empty.
+    if (kind.sections.includes(name)) findings.push(...checkBody(kind, section));
   }
   const missing = kind.sections.filter((name) => !seen.has(name));
   if (missing.length > 0)
@@ -198,20 +208,24 @@ const placeOf = ({ sections }: DocumentKind, name: string): string => {
   return before === undefined ? 'as the first section' : `behind the section ${before}`;
 };
 
-const checkBody = ({ sections, lines }: DocumentKind, { name, body, line }: Section): readonly DocumentFinding[] => {
-  // What nobody asks for may be empty.
-  if (!sections.includes(name)) return [];
+const checkBody = ({ lines }: DocumentKind, section: Section): readonly DocumentFinding[] => {
+  const { name, body } = section;
   const value = firstLine(body);
   if (value === '')
     return [
-      { code: 'doc-section-empty', line, text: `the section ${name} is empty`, remedy: 'fill it in, or write None' },
+      {
+        code: 'doc-section-empty',
+        line: section.line,
+        text: `the section ${name} is empty`,
+        remedy: 'fill it in, or write None',
+      },
     ];
   const isPlaceholder = /^<.*>$/.test(value) || /^(?:todo|tbd|placeholder)$/i.test(value);
-  return lines.includes(name) && isPlaceholder
+  return isPlaceholder && lines.includes(name)
     ? [
         {
           code: 'doc-placeholder',
-          line,
+          line: section.line,
           text: `the section ${name} was never filled in`,
           remedy: 'write what is true there',
         },

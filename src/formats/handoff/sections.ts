@@ -25,18 +25,20 @@ export interface Section {
  */
 export const readSections = (text: string): Sections => {
   const starts = headingsIn(text);
-  let line = 1;
-  let counted = 0;
   const sections = starts.map((start, at) => {
-    for (let end = text.indexOf('\n', counted); end !== -1 && end < start; end = text.indexOf('\n', counted)) {
-      line += 1;
-      counted = end + 1;
-    }
     const next = starts[at + 1] ?? text.length;
     const end = text.indexOf('\n', start) + 1;
     const body = end === 0 ? next : end;
     const heading = text.slice(start, body);
-    return { name: heading.slice(3).trim(), heading, body: text.slice(body, next), line };
+    return {
+      name: heading.slice(3).trim(),
+      heading,
+      body: text.slice(body, next),
+      // Asked for where something is wrong.
+      get line() {
+        return text.slice(0, start).split('\n').length;
+      },
+    };
   });
   return { head: text.slice(0, starts[0]), sections };
 };
@@ -80,12 +82,12 @@ const fenceAfter = (open: Fence | undefined, line: string): Fence | undefined =>
 };
 
 /** The root heading: the first line that is not blank; empty where a section comes first. */
-export const rootHeading = ({ head }: Sections): string =>
-  head
-    .replace(/^\uFEFF/, '')
-    .split('\n')
-    .map((line) => line.trim())
-    .find((line) => line !== '') ?? '';
+export const rootHeading = ({ head }: Sections): string => {
+  // A byte order mark is white space too.
+  const said = head.trimStart();
+  const end = said.indexOf('\n');
+  return (end === -1 ? said : said.slice(0, end)).trim();
+};
 
 /** The lines of a section's body without their ends, and without the blank ones around them. */
 export const bodyLines = (body: string): readonly string[] => {

@@ -135,10 +135,11 @@ export const stampIn = (path: string): string | undefined =>
 
 /** Whether a stamp of a file's name is a time: `YYYYMMDD_HHMM`. */
 const isStamp = (stamp: string): boolean => {
-  const [, year = '', month = '', day = '', hour = '', minute = ''] =
-    /^(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)$/.exec(stamp) ?? [];
-  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(`${year}-${month}-${day}T${hour}`);
+  const [year, month, day] = [stamp.slice(0, 4), stamp.slice(4, 6), stamp.slice(6, 8)].map(Number);
+  const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
+  // A day that no month has is moved into the next one.
+  const isDay = date.getUTCMonth() + 1 === month && date.getUTCDate() === day;
+  return isDay && stamp.slice(9, 11) < '24' && stamp.slice(11) < '60';
 };
 
 /** The stamp in the name of a document, where it is a time. */
