@@ -208,6 +208,9 @@ const placeOf = ({ sections }: DocumentKind, name: string): string => {
   return before === undefined ? 'as the first section' : `behind the section ${before}`;
 };
 
+/** What stands where nobody has written yet. */
+const placeholders: ReadonlySet<string> = new Set(['todo', 'tbd', 'placeholder']);
+
 const checkBody = ({ lines }: DocumentKind, section: Section): readonly DocumentFinding[] => {
   const { name, body } = section;
   const value = firstLine(body);
@@ -220,7 +223,8 @@ const checkBody = ({ lines }: DocumentKind, section: Section): readonly Document
         remedy: 'fill it in, or write None',
       },
     ];
-  const isPlaceholder = /^<.*>$/.test(value) || /^(?:todo|tbd|placeholder)$/i.test(value);
+  const isPlaceholder =
+    (value.startsWith('<') && value.endsWith('>')) || (value.length <= 11 && placeholders.has(value.toLowerCase()));
   return isPlaceholder && lines.includes(name)
     ? [
         {
@@ -284,11 +288,9 @@ export const timeFault = (text: string): string | undefined => {
   const [, year, month, day, hour, minute, second = '00', zone] = match;
   if (zone === undefined) return 'the time has no offset from UTC';
   const offset = zone === 'Z' ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(-2)}`;
-  const plain = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
-  const moment = Date.parse(`${plain}${offset}`);
-  const shown = Date.parse(`${plain}Z`);
   // A day that no month has is moved into the next one.
-  if (Number.isNaN(moment) || Number.isNaN(shown) || !new Date(shown).toISOString().startsWith(plain.slice(0, 10)))
-    return 'there is no such time';
+  const isDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+  const moment = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${offset}`);
+  if (!isDay || Number.isNaN(moment) || Number(hour) > 23) return 'there is no such time';
   return undefined;
 };

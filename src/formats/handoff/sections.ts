@@ -25,20 +25,18 @@ export interface Section {
  */
 export const readSections = (text: string): Sections => {
   const starts = headingsIn(text);
+  let line = 1;
+  let counted = 0;
   const sections = starts.map((start, at) => {
+    for (let end = text.indexOf('\n', counted); end !== -1 && end < start; end = text.indexOf('\n', counted)) {
+      line += 1;
+      counted = end + 1;
+    }
     const next = starts[at + 1] ?? text.length;
     const end = text.indexOf('\n', start) + 1;
     const body = end === 0 ? next : end;
     const heading = text.slice(start, body);
-    return {
-      name: heading.slice(3).trim(),
-      heading,
-      body: text.slice(body, next),
-      // Asked for where something is wrong.
-      get line() {
-        return text.slice(0, start).split('\n').length;
-      },
-    };
+    return { name: heading.slice(3).trim(), heading, body: text.slice(body, next), line };
   });
   return { head: text.slice(0, starts[0]), sections };
 };

@@ -13,7 +13,7 @@ export const firstLine = (body: string): string => {
 /** A value as it is meant: without a pair of backticks or angle brackets around it, of a link what it leads to. */
 export const plainValue = (text: string): string => {
   let value = text.trim();
-  if (!/^[`<[]/.test(value)) return value;
+  if (value === '' || !'`<['.includes(value.charAt(0))) return value;
   value = /^`([^`]*)`$/.exec(value)?.[1] ?? value;
   value = /^<([^<>]*)>$/.exec(value)?.[1] ?? value;
   return (/^\[[^\]]*\]\(([^()]*)\)$/.exec(value)?.[1] ?? value).trim();

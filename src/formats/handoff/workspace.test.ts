@@ -40,6 +40,7 @@ test('what is wrong with a document is told with its line and a remedy', () => {
     [{ 'Last updated': '2026-03-12 10:15:00+01:00' }, 'doc-time'],
     [{ 'Last updated': '2026-02-30T10:15:00Z' }, 'doc-time'],
     [{ 'Last updated': '2026-13-01T10:15:00Z' }, 'doc-time'],
+    [{ 'Last updated': '2026-03-12T24:00:00Z' }, 'doc-time'],
     [{ 'Updated by': 'none' }, 'doc-updated-by'],
     [{ 'Next owner': 'None' }, 'doc-owner-missing'],
     [{ Status: 'done' }, 'doc-owner-done'],
