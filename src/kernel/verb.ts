@@ -30,6 +30,8 @@ export interface World {
   readonly documents: LookAtDocuments;
   /** What `stint.json` of the checkout says of kinds, by their names. */
   readonly declared: Readonly<Record<string, JsonObject>>;
+  /** What it says of handing work over. */
+  readonly handoffRules: JsonObject;
   /** Whether the session that is resolved is to be written. */
   readonly joins?: true | undefined;
 }
@@ -82,12 +84,16 @@ export interface ProjectFiles extends WrittenFiles {
   readonly holds: (folder: string, path: string) => boolean;
   /** The text of a file of at most `limit` bytes below a folder, as strict UTF-8, or what keeps it from being read; links that lead out of it are not followed. */
   readonly text: (folder: string, path: string, limit: number) => Result<string, Unread>;
+  /** The same for many files below one folder, whose own folders are looked at once. */
+  readonly texts: (folder: string) => (path: string, limit: number) => Result<string, Unread>;
   /** The same with its byte order mark, where it has one. */
   readonly whole: (folder: string, path: string, limit: number) => Result<string, Unread>;
   /** Writes a file below a folder, whole, in one step; answers why it was not written. Links that lead out of it are not followed. */
   readonly write: (folder: string, path: string, text: string) => string | undefined;
   /** Whether a path is that of a folder; links are followed. */
   readonly isFolder: (path: string) => boolean;
+  /** When a file or folder was changed, in milliseconds; undefined where there is none. */
+  readonly changedAt: (path: string) => number | undefined;
 }
 
 /** The input of a verb: a flat object of texts, numbers, switches and lists of texts, each with a description. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import fs, { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync, type PathLike } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -135,13 +134,12 @@ test('whatever is answered is inside, and asking again with it gives the same', 
 
 test('a path that another process makes between two looks is not taken for one that leads out', (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'stint-confine-'));
-  const { realpathSync: realpath } = fs;
+  const realpath = realpathSync.native;
   context.after(() => {
-    fs.realpathSync = realpath;
-    syncBuiltinESMExports();
+    realpathSync.native = realpath;
     rmSync(folder, { recursive: true, force: true });
   });
-  const racing = (path: fs.PathLike): string => {
+  const racing = (path: PathLike): string => {
     try {
       return realpath(path);
     } catch (error) {
@@ -149,7 +147,6 @@ test('a path that another process makes between two looks is not taken for one t
       throw error;
     }
   };
-  fs.realpathSync = Object.assign(racing, realpath);
-  syncBuiltinESMExports();
+  realpathSync.native = racing as typeof realpath;
   assert.equal(confine(folder, 'a/b'), join(realpath(folder), 'a/b'));
 });

@@ -30,7 +30,8 @@ function realPathOf(path: string): string | undefined {
   const missing: string[] = [];
   for (;;) {
     try {
-      return join(realpathSync(existing), ...missing.toReversed());
+      // The system's own takes a fifth of the time.
+      return join(realpathSync.native(existing), ...missing.toReversed());
     } catch {
       if (!isNothing(existing)) {
         // It leads nowhere, or another process has made it since: then it is there at the next look.

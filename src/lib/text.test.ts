@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  compareNames,
   displayWidth,
   nearest,
   oneLine,
@@ -317,4 +318,25 @@ test('a number of bytes is told as a person would', () => {
     '684 KB',
     '1.0 MB',
   ]);
+});
+
+test('names are ordered as the tables of languages have it, numbers by their value', () => {
+  assert.deepEqual(['r10.md', 'R2.md', 'r1.md', '20260101_0100', '20251231_2359'].toSorted(compareNames), [
+    '20251231_2359',
+    '20260101_0100',
+    'r1.md',
+    'R2.md',
+    'r10.md',
+  ]);
+  const { compare } = new Intl.Collator('en', { numeric: true });
+  const name = fc.array(fc.constantFrom('0', '1', '12', '9', 'a', 'B', '_', '-', '.', 'é', '\u0301', '٣'), {
+    maxLength: 8,
+  });
+  fc.assert(
+    fc.property(name, name, name, (start, one, other) => {
+      const [a, b] = [[...start, ...one].join(''), [...start, ...other].join('')];
+      assert.equal(Math.sign(compareNames(a, b)), Math.sign(compare(a, b)), `${a} ${b}`);
+    }),
+    { numRuns: 5000 },
+  );
 });

@@ -266,3 +266,30 @@ const classes = (): ReturnType<typeof makeClasses> => {
   made ??= makeClasses();
   return made;
 };
+
+/** The order of names as people have it: numbers by their value. */
+export function compareNames(a: string, b: string): number {
+  return compareStamps(a, b) ?? (collator ??= new Intl.Collator('en', { numeric: true })).compare(a, b);
+}
+
+let collator: Intl.Collator | undefined;
+
+/**
+ * The same for names that differ in numbers of one length, or of which one begins with a number, as stamps do: without the
+ * tables of languages, which cost more to read than most verbs. Undefined for others.
+ */
+function compareStamps(a: string, b: string): number | undefined {
+  if (!/^[ -~]*$/.test(a) || !/^[ -~]*$/.test(b)) return undefined;
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  const [end, other] = [digitsEnd(a, at), digitsEnd(b, at)];
+  const begins = at === 0 && /^[0-9a-z]/i.test(a) && /^[0-9a-z]/i.test(b) && (end === 0) !== (other === 0);
+  return begins || (end === other && end > at) ? (a < b ? -1 : 1) : undefined;
+}
+
+/** Where the digits end that begin at a place in a text. */
+function digitsEnd(text: string, start: number): number {
+  let end = start;
+  for (let code = text.charCodeAt(end); code >= 48 && code <= 57; code = text.charCodeAt(end)) end += 1;
+  return end;
+}

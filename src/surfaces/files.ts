@@ -13,6 +13,7 @@ import type { Files } from '../kernel/ports.ts';
 import { errnoCode } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { sha256Bytes } from '../lib/sha256.ts';
+import { compareNames } from '../lib/text.ts';
 
 /** The file system as verbs may ask it. */
 export const files: Files = {
@@ -35,7 +36,7 @@ export const files: Files = {
       return readdirSync(folder, { withFileTypes: true })
         .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
         .map((entry) => entry.name)
-        .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+        .toSorted(compareNames);
     } catch (error) {
       // A folder that cannot be read shows no files; whether that matters is for the verb that needs them.
       if (errnoCode(error) === null) throw error;

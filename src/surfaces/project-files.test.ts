@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -61,4 +61,40 @@ test('a file that somebody names is read from where he is, and called by its pat
   // A link that leads out is not called a file of the project.
   symlinkSync('../../secret', join(root, 'sub/link'));
   assert.equal(named('./link'), join(root, 'sub/link'));
+});
+
+test('many files below a folder are read as one is, and no link leads any of them out', (context) => {
+  const { root, files } = projectOf(context);
+  const folder = join(root, 'sub');
+  mkdirSync(join(folder, 'in'));
+  writeFileSync(join(folder, 'in/a.md'), 'ä');
+  symlinkSync('../../../secret', join(folder, 'in/out.md'));
+  symlinkSync('a.md', join(folder, 'in/link.md'));
+  symlinkSync('../..', join(folder, 'up'));
+  const read = files.texts(folder);
+  const paths = [
+    'in/a.md',
+    'in/link.md',
+    'in/out.md',
+    'in/none.md',
+    'in/../in/a.md',
+    'up/secret',
+    'in',
+    '../a.json',
+    'a\0/b',
+    '',
+  ];
+  for (const path of paths) assert.deepEqual(read(path, 100), files.text(folder, path, 100), path);
+  assert.deepEqual(
+    [read('in/a.md', 100), read('in/link.md', 100).ok, read('in/out.md', 100).ok, read('up/secret', 100).ok],
+    [{ ok: true, value: 'ä' }, true, false, false],
+  );
+});
+
+test('when a file was changed is told, and of one that is not there nothing', (context) => {
+  const { root, files } = projectOf(context);
+  utimesSync(join(root, 'a.json'), 1000, 1000);
+  assert.equal(files.changedAt(join(root, 'a.json')), 1_000_000);
+  for (const path of [join(root, 'none'), join(root, 'a.json/x'), 'x\0', 'x'.repeat(5000)])
+    assert.equal(files.changedAt(path), undefined);
 });

@@ -10,6 +10,7 @@ import {
   realpathSync,
   statSync,
   type Dirent,
+  type Stats,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Digested, Unread } from '../kernel/ports.ts';
@@ -18,6 +19,7 @@ import { decodeUtf8, errnoCode, fileProblem, writeFileAtomic } from '../lib/atom
 import { confine } from '../lib/confine.ts';
 import { lyingAt, placeOfFolder } from '../lib/move-folder.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import { compareNames } from '../lib/text.ts';
 import { createDigest } from './digest.ts';
 import { files } from './files.ts';
 
@@ -57,6 +59,7 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
     return place !== undefined && lyingAt(place) === 'something';
   },
   text: textOf,
+  texts: textsBelow,
   whole: (folder, path, limit) => textOf(folder, path, limit, '\uFEFF'),
   write: (folder, path, text) => {
     const real = confine(folder, path);
@@ -69,15 +72,19 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
       return fileProblem(path, error).problem;
     }
   },
-  isFolder: (path) => {
-    try {
-      return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-    } catch (error) {
-      if (errnoCode(error) === null) throw error;
-      return false;
-    }
-  },
+  isFolder: (path) => seenAt(path)?.isDirectory() === true,
+  changedAt: (path) => seenAt(path)?.mtimeMs,
 });
+
+/** What lies at a path, links followed; undefined where nothing does, or it cannot be looked at. */
+const seenAt = (path: string): Stats | undefined => {
+  try {
+    return path.includes('\0') ? undefined : statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoCode(error) === null) throw error;
+    return undefined;
+  }
+};
 
 /** Whether a path is whole, or climbs, on another system than this one. */
 const isForeign = (path: string): boolean =>
@@ -108,6 +115,20 @@ const textOf = (folder: string, path: string, limit: number, mark = ''): Result<
     : readWhole(real, limit, mark);
 };
 
+const textsBelow: ProjectFiles['texts'] = (root) => {
+  const realByFolder = new Map<string, string | undefined>();
+  return (path, limit) => {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const folder = path.slice(0, -name.length - 1);
+    // What is no plain name, or a link, is confined by itself; so is everything where links cannot be told.
+    if (folder === '' || !/^\w[\w.-]*$/.test(name) || !('O_NOFOLLOW' in constants)) return textOf(root, path, limit);
+    if (!realByFolder.has(folder)) realByFolder.set(folder, confine(root, folder));
+    const real = realByFolder.get(folder);
+    const text = real === undefined ? undefined : readWhole(`${real}${sep}${name}`, limit, '', constants.O_NOFOLLOW);
+    return text?.ok === true ? text : textOf(root, path, limit);
+  };
+};
+
 /** The path of a file from the root, where it really is below it; else its own. */
 const pathFrom = (root: string, path: string): string => {
   const realRoot = realpathSync(root);
@@ -115,14 +136,27 @@ const pathFrom = (root: string, path: string): string => {
   return confine(root, inside) === join(realRoot, inside) ? slashed(inside) : path;
 };
 
-const readWhole = (path: string, limit: number, mark = ''): Result<string, Unread> =>
-  withFile(path, (file, size) => {
-    if (size > limit) return unread(`is larger than ${Math.floor(limit / 1024 / 1024)} MiB`);
-    const bytes = readFileSync(file);
-    const text = decodeUtf8(bytes);
-    if (!text.ok) return unread(text.error);
-    return ok(bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? mark + text.value : text.value);
-  });
+const readWhole = (path: string, limit: number, mark = '', flags = 0): Result<string, Unread> =>
+  withFile(
+    path,
+    (file, size) => {
+      if (size > limit) return unread(`is larger than ${Math.floor(limit / 1024 / 1024)} MiB`);
+      const bytes = size === 0 ? readFileSync(file) : bytesOf(file, size);
+      const text = decodeUtf8(bytes);
+      if (!text.ok) return unread(text.error);
+      return ok(bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? mark + text.value : text.value);
+    },
+    flags,
+  );
+
+/** The bytes of an open file. One that grows meanwhile is what it was at first. */
+const bytesOf = (file: number, size: number): Buffer => {
+  const bytes = Buffer.allocUnsafe(size);
+  let length = 0;
+  for (let read = -1; length < size && read !== 0; length += read)
+    read = readSync(file, bytes, length, size - length, null);
+  return bytes.subarray(0, length);
+};
 
 const digestOf = (path: string): Result<Digested, Unread> =>
   withFile(path, (file, size) => {
@@ -142,11 +176,12 @@ const digestOf = (path: string): Result<Digested, Unread> =>
 const withFile = <Value>(
   path: string,
   use: (file: number, size: number) => Result<Value, Unread>,
+  flags = 0,
 ): Result<Value, Unread> => {
   let file: number | undefined;
   try {
     // Whoever made the file may have made a pipe of it, which would keep us waiting.
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | flags);
     const found = fstatSync(file);
     if (!found.isFile()) return unread(found.isDirectory() ? 'is a folder, not a file' : 'is no file');
     return use(file, found.size);
@@ -183,7 +218,7 @@ const entriesOf = (folder: string): readonly Dirent[] => {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter(({ name }) => !name.startsWith('.'))
-      .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
+      .toSorted((a, b) => compareNames(a.name, b.name));
   } catch (error) {
     if (errnoCode(error) === null) throw error;
     return [];

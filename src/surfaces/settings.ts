@@ -14,6 +14,8 @@ export interface Settings {
   readonly project: string | undefined;
   /** What is said of kinds, by their names: what that means is theirs. */
   readonly kinds: Readonly<Record<string, JsonObject>>;
+  /** What is said of handing work over: what that means is said there. */
+  readonly handoff: JsonObject;
 }
 
 /** The file of the settings, below the root of a checkout. */
@@ -27,7 +29,7 @@ export const readSettings = (root: string): Result<Settings, Refusal> => {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (errnoCode(error) === 'ENOENT' || errnoCode(error) === 'ENOTDIR')
-      return ok({ store: undefined, project: undefined, kinds: {} });
+      return ok({ store: undefined, project: undefined, kinds: {}, handoff: {} });
     if (errnoCode(error) === null) throw error;
     return err(refuseSettings(path, 'it cannot be read'));
   }
@@ -38,7 +40,7 @@ export const readSettings = (root: string): Result<Settings, Refusal> => {
     return err(refuseSettings(path, error instanceof Error ? error.message : String(error)));
   }
   if (!isJsonObject(json)) return err(refuseSettings(path, '$: expected an object'));
-  const { store, project, kinds = {} } = json;
+  const { store, project, kinds = {}, handoff = {} } = json;
   for (const [key, value] of Object.entries({ store, project })) {
     if (value !== undefined && (typeof value !== 'string' || value === ''))
       return err(refuseSettings(path, `$.${key}: expected a text`));
@@ -46,6 +48,7 @@ export const readSettings = (root: string): Result<Settings, Refusal> => {
   if (typeof store === 'string' && URL.canParse(store) && new URL(store).password !== '')
     return err(refuseSettings(path, '$.store: it holds a password, and git sees this file'));
   if (!isJsonObject(kinds)) return err(refuseSettings(path, '$.kinds: expected an object'));
+  if (!isJsonObject(handoff)) return err(refuseSettings(path, '$.handoff: expected an object'));
   const saidOfKinds: Record<string, JsonObject> = {};
   for (const [kind, said] of Object.entries(kinds)) {
     if (!isJsonObject(said)) return err(refuseSettings(path, `$.kinds.${kind}: expected an object`));
@@ -53,6 +56,7 @@ export const readSettings = (root: string): Result<Settings, Refusal> => {
   }
   return ok({
     kinds: saidOfKinds,
+    handoff,
     store: typeof store === 'string' ? store : undefined,
     project: typeof project === 'string' ? project : undefined,
   });
@@ -60,7 +64,7 @@ export const readSettings = (root: string): Result<Settings, Refusal> => {
 
 const refuseSettings = (path: string, problem: string): Refusal =>
   refuse('invalid-input', `${path} cannot be used: ${problem}.`, {
-    expected: '{"store": "env:NAME", "project": "NAME", "kinds": {}}; each may be left out',
+    expected: '{"store": "env:NAME", "project": "NAME", "kinds": {}, "handoff": {}}; each may be left out',
     hint: 'stint init --help',
   });
 

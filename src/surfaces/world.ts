@@ -63,6 +63,7 @@ export interface Workplace {
   readonly runProgram: RunProgram;
   readonly damage: Damage | undefined;
   readonly declared: World['declared'];
+  readonly handoffRules: World['handoffRules'];
   readonly now: () => string;
   readonly freshId: () => string;
   /** Whether there is a store already. */
@@ -168,7 +169,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
   const freshId = (): string => ulid(Date.parse(location.now()));
   const named = namedStore(location, cwd, root);
   if (!named.ok) return named;
-  const { store, project, declared } = named.value;
+  const { store, project, declared, handoffRules } = named.value;
   const server = store !== undefined && isServerAddress(store.name) ? { url: store.name, project } : undefined;
   const places = createPlaces(checkout.value, freshId, { isShared: server !== undefined });
   if (!places.ok) return places;
@@ -207,6 +208,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
     kinds,
     places: places.value,
     declared,
+    handoffRules,
     host: createHost(location.host),
     now: location.now,
     freshId,
@@ -225,20 +227,19 @@ const namedStore = (
     readonly store: { readonly name: string; readonly from: string } | undefined;
     readonly project: string | undefined;
     readonly declared: World['declared'];
+    readonly handoffRules: World['handoffRules'];
   },
   Refusal
 > => {
   const settings = readSettings(root);
   if (!settings.ok) return settings;
   const project = location.project ?? settings.value.project;
-  const declared = settings.value.kinds;
+  const said = { project, declared: settings.value.kinds, handoffRules: settings.value.handoff };
   const given = location.store ?? settings.value.store;
-  if (given === undefined) return ok({ store: undefined, project, declared });
+  if (given === undefined) return ok({ store: undefined, ...said });
   const name = storeNamed(given, location.env ?? {});
   // A path in a committed file is meant from where that lies.
-  return name.ok
-    ? ok({ store: { name: name.value, from: location.store === undefined ? root : cwd }, project, declared })
-    : name;
+  return name.ok ? ok({ store: { name: name.value, from: location.store === undefined ? root : cwd }, ...said }) : name;
 };
 
 /** The store's file: the named one, `stint.db` in the named folder, else the checkout's own. */
@@ -317,7 +318,7 @@ export const runVerb = async (
     dryRun: options.dryRun ?? false,
     redact: options.redact ?? true,
   };
-  const { store, kinds, places, host, project, outside, runProgram, damage, declared } = workplace;
+  const { store, kinds, places, host, project, outside, runProgram, damage, declared, handoffRules } = workplace;
   const world: World = {
     store,
     kinds,
@@ -332,6 +333,7 @@ export const runVerb = async (
     documents: async (session) =>
       (await import('../formats/handoff/seen.ts')).lookAtDocuments({ store, places, project })(session),
     declared,
+    handoffRules,
   };
   const result = await failing(async () => call.run(world, payload));
   if (!result.ok) {

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
 import { meantPair } from '../formats/handoff/look.ts';
 import { summaryToJson } from '../formats/handoff/summary.ts';
-import { refuseDocuments } from '../formats/handoff/verdict.ts';
+import { itemsText, refuseDocuments } from '../formats/handoff/verdict.ts';
 import { fieldLines, objectAt, objectsAt, textAt, textsAt } from '../kernel/answer.ts';
 import { flag, optionalText } from '../kernel/fields.ts';
 import { defineVerb } from '../kernel/verb.ts';
-import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok } from '../lib/result.ts';
 
 export const handoffSummarize = defineVerb({
@@ -53,15 +52,10 @@ export const handoffSummarize = defineVerb({
         ['Handover', textAt(documents, 'handover')],
         ['Session-state', textAt(documents, 'session_state')],
       ]),
-      ...listText(answer, 'Remaining steps', 'remaining_steps'),
-      ...listText(answer, 'Blockers', 'blockers'),
-      ...listText(answer, 'What was done', 'what_was_done'),
-      ...listText(answer, 'Warnings', 'warnings'),
+      ...itemsText(answer, 'Remaining steps', 'remaining_steps'),
+      ...itemsText(answer, 'Blockers', 'blockers'),
+      ...itemsText(answer, 'What was done', 'what_was_done'),
+      ...itemsText(answer, 'Warnings', 'warnings'),
     ].join('\n');
   },
 });
-
-const listText = (answer: JsonObject, label: string, key: string): readonly string[] => {
-  const items = textsAt(answer, key);
-  return [`${label}:`, ...(items.length === 0 ? ['- None'] : items.map((item) => `- ${item.replaceAll('\n', ' ')}`))];
-};

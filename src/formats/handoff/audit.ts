@@ -1,15 +1,18 @@
 import { textAt } from '../../kernel/answer.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import { handover, readDocument, sessionState, type DocumentKind } from './document.ts';
-import { conflictIn, rootHeading } from './sections.ts';
+import { handover, sessionState } from './document.ts';
 import { findingToJson, leaseToJson } from './summary.ts';
 import {
   comparePair,
   currentPath,
+  documentsIn,
   examine,
   leaseIn,
+  leasePath,
   locatePair,
+  lookOnce,
   stampIn,
+  stampProblem,
   type Examined,
   type Look,
   type Pair,
@@ -22,16 +25,24 @@ import {
  * One that is broken hides no other. A handover that another has taken the place of still names `CURRENT.md`: that the two
  * do not say the same is no fault. Files that are no documents are left alone.
  */
-export const auditToJson = (look: Look, now: string): JsonObject => {
+export const auditToJson = (given: Look, now: string): JsonObject => {
+  const look = lookOnce(given);
   const active = locatePair(look);
-  const handovers = documentsIn(look, 'handovers', handover, active?.handover);
-  const states = documentsIn(look, 'session-state', sessionState, active?.sessionState);
+  const handovers = [...documentsIn(look, handover, active?.handover)].map((path) => examine(look, handover, path));
+  const states = [...documentsIn(look, sessionState, active?.sessionState)].map((path) =>
+    examine(look, sessionState, path),
+  );
+  const stateByStamp = new Map(states.map((state) => [stampIn(state.path), state]));
   const archived = handovers.flatMap((one) => {
-    const other =
-      stampIn(one.path) === undefined ? undefined : states.find(({ path }) => stampIn(path) === stampIn(one.path));
+    const stamp = stampIn(one.path);
+    const other = stamp === undefined ? undefined : stateByStamp.get(stamp);
     return other === undefined ? [] : [{ one, other }];
   });
-  const pairs = [...archived, ...activeIn(active, handovers, states)];
+  const inPairs = new Set(archived.flatMap(({ one, other }) => [one.path, other.path]));
+  const orphansAmong = (documents: readonly Examined[], live: string | undefined): readonly Examined[] =>
+    documents.filter(({ path }) => stampIn(path) !== undefined && path !== live && !inPairs.has(path));
+  const orphanHandovers = orphansAmong(handovers, active?.handover);
+  const orphanStates = orphansAmong(states, active?.sessionState);
   const lease = leaseIn(look, now);
   const errors = [
     ...[...handovers, ...states].flatMap(({ path, findings }) =>
@@ -39,11 +50,11 @@ export const auditToJson = (look: Look, now: string): JsonObject => {
         .filter(({ code }) => code !== 'ptr-status-mismatch' || !isSuperseded(path, active))
         .map((finding) => findingToJson(path, finding)),
     ),
-    ...pairs.flatMap(({ one, other }) =>
+    ...[...archived, ...activeIn(active, handovers, states)].flatMap(({ one, other }) =>
       comparePair(one, other).map((finding) => findingToJson(`${one.path} <-> ${other.path}`, finding)),
     ),
     ...lease.problems.map((problem) =>
-      findingToJson('session-state/ACTIVE_LEASE.json', {
+      findingToJson(leasePath, {
         code: 'lease-invalid',
         line: null,
         text: problem,
@@ -51,23 +62,17 @@ export const auditToJson = (look: Look, now: string): JsonObject => {
       }),
     ),
   ];
-  const orphanHandovers = handovers.filter(
-    ({ path }) =>
-      stampIn(path) !== undefined && path !== active?.handover && !archived.some(({ one }) => one.path === path),
-  );
-  const orphanStates = states.filter(
-    ({ path }) =>
-      stampIn(path) !== undefined &&
-      path !== active?.sessionState &&
-      !archived.some(({ other }) => other.path === path),
-  );
   const warnings = [
     ...(active === undefined ? ['there is no active pair'] : []),
     ...orphanHandovers.map(({ path }) => `${path}: there is no session state with its stamp`),
     ...orphanStates.map(({ path }) => `${path}: there is no handover with its stamp`),
-    ...(lease.state === 'expired' ? ['session-state/ACTIVE_LEASE.json: it has expired'] : []),
+    ...[...handovers, ...states].flatMap(({ path }) => {
+      const problem = stampProblem(path);
+      return problem === undefined ? [] : [`${path}: ${problem}`];
+    }),
+    ...(lease.state === 'expired' ? [`${leasePath}: it has expired`] : []),
     ...(lease.handover !== null && active !== undefined && lease.handover !== active.handover
-      ? ['session-state/ACTIVE_LEASE.json: it is about another handover']
+      ? [`${leasePath}: it is about another handover`]
       : []),
   ];
   return {
@@ -97,25 +102,6 @@ export const auditToJson = (look: Look, now: string): JsonObject => {
     findings: errors,
   };
 };
-
-/** The documents of a kind in a folder: files with its root heading, a stamp or a conflict, and the one that is worked on. */
-const documentsIn = (look: Look, folder: string, kind: DocumentKind, active: string | undefined): readonly Examined[] =>
-  [
-    ...new Set([
-      ...look
-        .list(folder)
-        .filter((name) => name.endsWith('.md') && !name.startsWith('.'))
-        .map((name) => `${folder}/${name}`),
-      ...(active === undefined ? [] : [active]),
-    ]),
-  ]
-    .filter((path) => {
-      if (path === active || path === currentPath || stampIn(path) !== undefined) return true;
-      const text = look.read(path);
-      if (!text.ok) return false;
-      return conflictIn(text.value) !== undefined || rootHeading(readDocument(kind, text.value)) === kind.root;
-    })
-    .map((path) => examine(look, kind, path));
 
 const activeIn = (active: Pair | undefined, handovers: readonly Examined[], states: readonly Examined[]) => {
   const one = handovers.find(({ path }) => path === active?.handover);

@@ -1,4 +1,4 @@
-import { bodyLines, conflictIn, readSections, rootHeading, type Section, type Sections } from './sections.ts';
+import { conflictIn, readSections, rootHeading, type Section, type Sections } from './sections.ts';
 import { statuses, type Status } from './statuses.ts';
 import { firstLine, isNone, plainValue } from './values.ts';
 
@@ -109,8 +109,17 @@ export interface Document extends Sections {
 export const readDocument = (kind: DocumentKind, text: string): Document => ({ kind, ...readSections(text) });
 
 /** The body of a section; of several with one name the last one counts. Empty where there is none. */
-export const bodyOf = ({ sections }: Sections, name: string): string =>
-  sections.findLast((section) => section.name === name)?.body ?? '';
+export const bodyOf = ({ sections }: Sections, name: string): string => {
+  let bodyByName = bodies.get(sections);
+  if (bodyByName === undefined) {
+    bodyByName = new Map(sections.map((section) => [section.name, section.body]));
+    bodies.set(sections, bodyByName);
+  }
+  return bodyByName.get(name) ?? '';
+};
+
+/** Sections never change, and most of their values are asked for. */
+const bodies = new WeakMap<readonly Section[], ReadonlyMap<string, string>>();
 
 /** The value of a section that holds one line. */
 export const valueOf = (document: Sections, name: string): string => plainValue(firstLine(bodyOf(document, name)));
@@ -123,8 +132,14 @@ export const statusOf = (document: Sections): Status | undefined =>
  * What is wrong with a document as it stands, by itself. A conflict that a merge has left is told alone: what stands in such
  * a document says nobody.
  */
-export const checkDocument = (kind: DocumentKind, text: string): readonly DocumentFinding[] => {
-  const conflict = conflictIn(text);
+export const checkDocument = (kind: DocumentKind, text: string): readonly DocumentFinding[] =>
+  checkRead(readDocument(kind, text), { text, conflict: conflictIn(text) });
+
+/** The same of a document that was read, with its text and the number of the line of a conflict. */
+export const checkRead = (
+  document: Document,
+  { text, conflict }: { readonly text: string; readonly conflict: number | undefined },
+): readonly DocumentFinding[] => {
   if (conflict !== undefined)
     return [
       {
@@ -134,7 +149,6 @@ export const checkDocument = (kind: DocumentKind, text: string): readonly Docume
         remedy: 'take one of the sides, or write what is true, and take the lines of the conflict out',
       },
     ];
-  const document = readDocument(kind, text);
   const shape = checkShape(document, text);
   return shape.length > 0 ? shape : checkValues(document);
 };
@@ -150,6 +164,8 @@ const checkShape = (document: Document, text: string): readonly DocumentFinding[
       text: `a ${kind.called} begins with "${kind.root}"`,
       remedy: `write "${kind.root}" as its first line`,
     });
+  if (sections.length === kind.sections.length && sections.every(({ name }, at) => name === kind.sections[at]))
+    return [...findings, ...sections.flatMap((section) => checkBody(kind, section))];
   const seen = new Set<string>();
   for (const section of sections) {
     const { name, line } = section;
@@ -161,7 +177,8 @@ const checkShape = (document: Document, text: string): readonly DocumentFinding[
         remedy: 'make one of the two',
       });
     seen.add(name);
-    findings.push(...checkBody(kind, section));
+    // What nobody asks for may be empty.
+    if (kind.sections.includes(name)) findings.push(...checkBody(kind, section));
   }
   const missing = kind.sections.filter((name) => !seen.has(name));
   if (missing.length > 0)
@@ -191,21 +208,28 @@ const placeOf = ({ sections }: DocumentKind, name: string): string => {
   return before === undefined ? 'as the first section' : `behind the section ${before}`;
 };
 
-const checkBody = ({ sections, lines }: DocumentKind, { name, body, line }: Section): readonly DocumentFinding[] => {
-  // What nobody asks for may be empty.
-  if (!sections.includes(name)) return [];
-  const [first] = bodyLines(body);
-  if (first === undefined)
+/** What stands where nobody has written yet. */
+const placeholders: ReadonlySet<string> = new Set(['todo', 'tbd', 'placeholder']);
+
+const checkBody = ({ lines }: DocumentKind, section: Section): readonly DocumentFinding[] => {
+  const { name, body } = section;
+  const value = firstLine(body);
+  if (value === '')
     return [
-      { code: 'doc-section-empty', line, text: `the section ${name} is empty`, remedy: 'fill it in, or write None' },
+      {
+        code: 'doc-section-empty',
+        line: section.line,
+        text: `the section ${name} is empty`,
+        remedy: 'fill it in, or write None',
+      },
     ];
-  const value = first.trim().replace(/^- /, '');
-  const isPlaceholder = /^<.*>$/.test(value) || /^(?:todo|tbd|placeholder)$/i.test(value);
-  return lines.includes(name) && isPlaceholder
+  const isPlaceholder =
+    (value.startsWith('<') && value.endsWith('>')) || (value.length <= 11 && placeholders.has(value.toLowerCase()));
+  return isPlaceholder && lines.includes(name)
     ? [
         {
           code: 'doc-placeholder',
-          line,
+          line: section.line,
           text: `the section ${name} was never filled in`,
           remedy: 'write what is true there',
         },
@@ -264,11 +288,9 @@ export const timeFault = (text: string): string | undefined => {
   const [, year, month, day, hour, minute, second = '00', zone] = match;
   if (zone === undefined) return 'the time has no offset from UTC';
   const offset = zone === 'Z' ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(-2)}`;
-  const plain = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
-  const moment = Date.parse(`${plain}${offset}`);
-  const shown = Date.parse(`${plain}Z`);
   // A day that no month has is moved into the next one.
-  if (Number.isNaN(moment) || Number.isNaN(shown) || !new Date(shown).toISOString().startsWith(plain.slice(0, 10)))
-    return 'there is no such time';
+  const isDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+  const moment = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${offset}`);
+  if (!isDay || Number.isNaN(moment) || Number(hour) > 23) return 'there is no such time';
   return undefined;
 };

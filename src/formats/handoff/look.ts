@@ -21,7 +21,7 @@ export const findRoot = async (
 ): Promise<Result<string, Refusal>> => {
   const project = await world.project();
   const found = root === undefined ? undefined : project.resolve(root);
-  const top = found === undefined ? projectOf(world, project.resolve(start ?? '.')) : undefined;
+  const top = found === undefined ? checkoutOf(world, project.resolve(start ?? '.')) : undefined;
   const folders = found === undefined ? rootsInOrder.map((folder) => `${top}/${folder}`) : [found];
   const [usual = ''] = folders;
   const there = folders.find((folder) => world.files.exists(folder)) ?? usual;
@@ -36,7 +36,7 @@ export const findRoot = async (
 };
 
 /** The nearest folder upwards that is a checkout, else the folder itself. */
-const projectOf = ({ files }: World, start: string): string => {
+export const checkoutOf = ({ files }: World, start: string): string => {
   for (let folder = start; folder !== ''; folder = folder.slice(0, folder.lastIndexOf('/')))
     if (files.exists(`${folder}/.git`)) return folder;
   return start;
@@ -44,13 +44,15 @@ const projectOf = ({ files }: World, start: string): string => {
 
 /** What may be looked at below a root. */
 export const lookBelow = async (world: World, root: string): Promise<Look> => {
-  const project = await world.project();
+  const read = (await world.project()).texts(root);
   return {
     root,
-    read: (path) =>
-      world.files.exists(`${root}/${path}`)
-        ? project.text(root, path, mostBytes)
-        : err({ problem: 'is not there', isMissing: true }),
+    read: (path) => {
+      const text = read(path, mostBytes);
+      return text.ok || world.files.exists(`${root}/${path}`)
+        ? text
+        : err({ problem: 'is not there', isMissing: true });
+    },
     list: (folder) => world.files.list(`${root}/${folder}`),
   };
 };

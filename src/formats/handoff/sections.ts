@@ -24,20 +24,37 @@ export interface Section {
  * with a line feed, and with nothing else.
  */
 export const readSections = (text: string): Sections => {
-  let head = '';
-  const sections: { name: string; heading: string; body: string; line: number }[] = [];
-  let fence: Fence | undefined;
-  for (const [index, line] of linesOf(text).entries()) {
-    const last = sections.at(-1);
-    if (fence === undefined && line.startsWith('## ')) {
-      sections.push({ name: line.slice(3).trim(), heading: line, body: '', line: index + 1 });
-      continue;
+  const starts = headingsIn(text);
+  let line = 1;
+  let counted = 0;
+  const sections = starts.map((start, at) => {
+    for (let end = text.indexOf('\n', counted); end !== -1 && end < start; end = text.indexOf('\n', counted)) {
+      line += 1;
+      counted = end + 1;
     }
-    fence = fenceAfter(fence, line);
-    if (last === undefined) head += line;
-    else last.body += line;
+    const next = starts[at + 1] ?? text.length;
+    const end = text.indexOf('\n', start) + 1;
+    const body = end === 0 ? next : end;
+    const heading = text.slice(start, body);
+    return { name: heading.slice(3).trim(), heading, body: text.slice(body, next), line };
+  });
+  return { head: text.slice(0, starts[0]), sections };
+};
+
+/** Where the lines begin that open a section. */
+const headingsIn = (text: string): readonly number[] => {
+  const starts: number[] = text.startsWith('## ') ? [0] : [];
+  for (let at = text.indexOf('\n## '); at !== -1; at = text.indexOf('\n## ', at + 1)) starts.push(at + 1);
+  if (!text.includes('```') && !text.includes('~~~')) return starts;
+  const fenced = new Set<number>();
+  let fence: Fence | undefined;
+  let start = 0;
+  for (const line of linesOf(text)) {
+    if (fence !== undefined) fenced.add(start);
+    fence = line.startsWith('## ') ? fence : fenceAfter(fence, line);
+    start += line.length;
   }
-  return { head, sections };
+  return starts.filter((at) => !fenced.has(at));
 };
 
 /** The document, byte by byte. */
@@ -63,12 +80,12 @@ const fenceAfter = (open: Fence | undefined, line: string): Fence | undefined =>
 };
 
 /** The root heading: the first line that is not blank; empty where a section comes first. */
-export const rootHeading = ({ head }: Sections): string =>
-  head
-    .replace(/^\uFEFF/, '')
-    .split('\n')
-    .map((line) => line.trim())
-    .find((line) => line !== '') ?? '';
+export const rootHeading = ({ head }: Sections): string => {
+  // A byte order mark is white space too.
+  const said = head.trimStart();
+  const end = said.indexOf('\n');
+  return (end === -1 ? said : said.slice(0, end)).trim();
+};
 
 /** The lines of a section's body without their ends, and without the blank ones around them. */
 export const bodyLines = (body: string): readonly string[] => {
@@ -111,6 +128,7 @@ export const withBody = (document: Sections, name: string, lines: readonly strin
 
 /** The number of the line with which a merge has left a conflict in a text; undefined where there is none. */
 export const conflictIn = (text: string): number | undefined => {
+  if (!text.includes('<<<<<<< ')) return undefined;
   const lines = text.split('\n');
   const at = lines.findIndex((line) => /^<{7} /.test(line));
   const isOne = at !== -1 && lines.slice(at).some((line) => /^>{7} /.test(line));

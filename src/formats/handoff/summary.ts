@@ -77,8 +77,14 @@ export const summaryToJson = (look: Look, pair: Pair, now: string): JsonObject =
   };
 };
 
-/** What the file of a lease says, under the names of the original. */
-export const leaseToJson = ({ state, holder, purpose, acquiredAt, expiresAt }: LeaseFile): JsonObject => ({
+/** A lease, that of a file or that of a session, under the names of the original. */
+export const leaseToJson = ({
+  state,
+  holder,
+  purpose,
+  acquiredAt,
+  expiresAt,
+}: Omit<LeaseFile, 'state' | 'handover' | 'sessionState' | 'problems'> & { readonly state: string }): JsonObject => ({
   state,
   holder: holder ?? 'None',
   purpose: purpose ?? 'None',

@@ -3,11 +3,17 @@ import { bodyLines } from './sections.ts';
 /** What the bodies of sections say: values in a line, lists, and lists under labels. */
 
 /** The first line that says something, without the mark of a list. */
-export const firstLine = (body: string): string => (bodyLines(body)[0] ?? '').trim().replace(/^- /, '');
+export const firstLine = (body: string): string => {
+  const said = body.trimStart();
+  const end = said.indexOf('\n');
+  const line = (end === -1 ? said : said.slice(0, end)).trimEnd();
+  return line.startsWith('- ') ? line.slice(2) : line;
+};
 
 /** A value as it is meant: without a pair of backticks or angle brackets around it, of a link what it leads to. */
 export const plainValue = (text: string): string => {
   let value = text.trim();
+  if (value === '' || !'`<['.includes(value.charAt(0))) return value;
   value = /^`([^`]*)`$/.exec(value)?.[1] ?? value;
   value = /^<([^<>]*)>$/.exec(value)?.[1] ?? value;
   return (/^\[[^\]]*\]\(([^()]*)\)$/.exec(value)?.[1] ?? value).trim();

@@ -1,4 +1,4 @@
-import { objectsAt, textAt } from '../../kernel/answer.ts';
+import { objectsAt, textAt, textsAt } from '../../kernel/answer.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { VerbRefusal, World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
@@ -48,3 +48,9 @@ const findingText = (finding: JsonObject): string => {
 /** All findings of an answer, a line each. */
 export const findingsText = (answer: JsonObject): readonly string[] =>
   objectsAt(answer, 'findings').map((finding) => `ERROR: ${findingText(finding)}`);
+
+/** A list of an answer below its label. */
+export const itemsText = (answer: JsonObject, label: string, key: string): readonly string[] => {
+  const items = textsAt(answer, key);
+  return [`${label}:`, ...(items.length === 0 ? ['- None'] : items.map((item) => `- ${item}`))];
+};

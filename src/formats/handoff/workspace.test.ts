@@ -6,25 +6,12 @@ import { err, ok } from '../../lib/result.ts';
 import { auditToJson } from './audit.ts';
 import { checkDocument, handover, sessionState, type DocumentKind } from './document.ts';
 import { readLeaseFile } from './lease-file.ts';
-import { sample } from './samples.ts';
+import { archivedPair, lookAt, sample } from './samples.ts';
 import { examinePair, summaryToJson } from './summary.ts';
-import { comparePair, completePair, currentPath, examine, leaseIn, locatePair, type Look } from './workspace.ts';
+import { comparePair, completePair, currentPath, examine, leaseIn, locatePair } from './workspace.ts';
 
 const now = '2026-03-12T10:00:00.000Z';
 const transfer = 'handovers/20260312_0915_handover.md';
-
-/** Files below a root. */
-const lookAt = (files: Readonly<Record<string, string>>): Look => ({
-  root: '/docs',
-  read: (path) => {
-    const text = files[path];
-    return text === undefined ? err({ problem: 'is not there', isMissing: true }) : ok(text);
-  },
-  list: (folder) =>
-    Object.keys(files)
-      .filter((path) => path.startsWith(`${folder}/`) && !path.slice(folder.length + 1).includes('/'))
-      .map((path) => path.slice(folder.length + 1)),
-});
 
 const sound = { [currentPath]: sample(sessionState), [transfer]: sample(handover) };
 
@@ -53,6 +40,7 @@ test('what is wrong with a document is told with its line and a remedy', () => {
     [{ 'Last updated': '2026-03-12 10:15:00+01:00' }, 'doc-time'],
     [{ 'Last updated': '2026-02-30T10:15:00Z' }, 'doc-time'],
     [{ 'Last updated': '2026-13-01T10:15:00Z' }, 'doc-time'],
+    [{ 'Last updated': '2026-03-12T24:00:00Z' }, 'doc-time'],
     [{ 'Updated by': 'none' }, 'doc-updated-by'],
     [{ 'Next owner': 'None' }, 'doc-owner-missing'],
     [{ Status: 'done' }, 'doc-owner-done'],
@@ -222,20 +210,6 @@ test('the file of a lease is read whatever it holds', () => {
   for (const text of ['', '[]', '"x"', 'null', '{"version": 1'])
     assert.equal(readLeaseFile(text, now).state, 'invalid');
   assert.equal(leaseIn(lookAt({}), now).state, 'none');
-});
-
-const archivedPair = (
-  stamp: string,
-  said: Readonly<Record<string, string>> = {},
-): Readonly<Record<string, string>> => ({
-  [`handovers/${stamp}_handover.md`]: sample(handover, {
-    'Session-state pointer': `../session-state/${stamp}_session-state.md`,
-    ...said,
-  }),
-  [`session-state/${stamp}_session-state.md`]: sample(sessionState, {
-    'Handover pointer': `../handovers/${stamp}_handover.md`,
-    ...said,
-  }),
 });
 
 const audited = (files: Readonly<Record<string, string>>) => {

@@ -1,6 +1,7 @@
+import type { Unread } from '../../kernel/ports.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import {
-  checkDocument,
+  checkRead,
   handover,
   pointerOf,
   readDocument,
@@ -13,7 +14,7 @@ import {
 } from './document.ts';
 import { noLease, readLeaseFile, type LeaseFile } from './lease-file.ts';
 import { currentPath } from './roots.ts';
-import { conflictIn, rootHeading } from './sections.ts';
+import { conflictIn, readSections, rootHeading, type Sections } from './sections.ts';
 
 export { currentPath, rootsInOrder } from './roots.ts';
 
@@ -24,10 +25,47 @@ export interface Look {
   /** The root, whole. */
   readonly root: string;
   /** A file by its path from the root; else why it cannot be read, as the end of a sentence. */
-  readonly read: (path: string) => Result<string, { readonly problem: string; readonly isMissing: boolean }>;
+  readonly read: (path: string) => Result<string, Unread>;
   /** The names of the files in a folder of it. */
   readonly list: (folder: string) => readonly string[];
 }
+
+/** What was looked at stays what it was: each file is read once, however many documents name it. */
+export const lookOnce = ({ root, read, list }: Look): Look => ({ root, read: once(read), list: once(list) });
+
+const once = <Answer>(ask: (path: string) => Answer): ((path: string) => Answer) => {
+  const answers = new Map<string, Answer>();
+  return (path) => {
+    const known = answers.get(path);
+    if (known !== undefined) return known;
+    const answer = ask(path);
+    answers.set(path, answer);
+    return answer;
+  };
+};
+
+/** A text and what it is made of. */
+interface Opened extends Sections {
+  readonly text: string;
+  /** The number of the line with which a merge has left a conflict. */
+  readonly conflict: number | undefined;
+}
+
+/** A file taken apart: once for each time that it was read. */
+const openAt = ({ read }: Look, path: string): Result<Opened, Unread> => {
+  const text = read(path);
+  if (!text.ok) return text;
+  const known = opened.get(text);
+  if (known !== undefined) return ok(known);
+  const parts = { text: text.value, conflict: conflictIn(text.value), ...readSections(text.value) };
+  opened.set(text, parts);
+  return ok(parts);
+};
+
+const opened = new WeakMap<object, Opened>();
+
+/** The folders of the two kinds of document. */
+const folders = { handovers: 'handovers', states: 'session-state' } as const;
 
 /** Where the file of a lease lies. */
 export const leasePath = 'session-state/ACTIVE_LEASE.json';
@@ -48,7 +86,7 @@ export const locatePair = (look: Look): Pair | undefined => {
   const target = current === undefined ? undefined : targetOf(look, current, currentPath);
   if (target !== undefined && isThere(look, target))
     return { handover: target, sessionState: currentPath, source: 'current-pointer' };
-  const newest = newestIn(look, 'handovers', 'handover');
+  const newest = newestIn(look, handover);
   if (newest === undefined) return undefined;
   if (current !== undefined)
     return { handover: newest, sessionState: currentPath, source: 'current-plus-latest-handover' };
@@ -56,31 +94,39 @@ export const locatePair = (look: Look): Pair | undefined => {
   const named = document === undefined ? undefined : targetOf(look, document, newest);
   if (named !== undefined && isThere(look, named))
     return { handover: newest, sessionState: named, source: 'latest-handover-pointer' };
-  const snapshot = newestIn(look, 'session-state', 'session-state');
+  const snapshot = newestIn(look, sessionState);
   return snapshot === undefined ? undefined : { handover: newest, sessionState: snapshot, source: 'latest-snapshots' };
 };
 
-const isThere = ({ read }: Look, path: string): boolean => read(path).ok;
-
-/** A document that has the root heading of its kind. */
-const documentAt = ({ read }: Look, kind: DocumentKind, path: string): Document | undefined => {
-  const text = read(path);
-  if (!text.ok || conflictIn(text.value) !== undefined) return undefined;
-  const document = readDocument(kind, text.value);
-  return rootHeading(document) === kind.root ? document : undefined;
+/** Whether a file is there: one of the two folders lists it, or it can be read. */
+export const isThere = ({ read, list }: Look, path: string): boolean => {
+  const [folder = '', name = '', ...deeper] = path.split('/');
+  const isInFolder = deeper.length === 0 && (folder === folders.handovers || folder === folders.states);
+  return (isInFolder && list(folder).includes(name)) || read(path).ok;
 };
 
-/** The newest document of a folder: by the stamp in its name, of which one that is no time is none, then by its name. */
-const newestIn = ({ list }: Look, folder: string, suffix: string): string | undefined => {
-  const stampOf = (name: string): string => {
-    const stamp = name.endsWith(`_${suffix}.md`) ? stampIn(name) : undefined;
-    return stamp !== undefined && isStamp(stamp) ? stamp : '';
-  };
-  const [newest] = list(folder)
-    .filter((name) => name.endsWith('.md') && !name.startsWith('.') && `${folder}/${name}` !== currentPath)
-    .map((name) => ({ name, order: `${stampOf(name)} ${name.toLowerCase()}` }))
-    .toSorted((a, b) => (a.order < b.order ? 1 : -1));
-  return newest === undefined ? undefined : `${folder}/${newest.name}`;
+/** A document that has the root heading of its kind. */
+const documentAt = (look: Look, kind: DocumentKind, path: string): Document | undefined => {
+  const text = openAt(look, path);
+  if (!text.ok || text.value.conflict !== undefined) return undefined;
+  return rootHeading(text.value) === kind.root ? { kind, ...text.value } : undefined;
+};
+
+/** The newest document of a kind that is not `CURRENT.md`. */
+const newestIn = (look: Look, kind: DocumentKind): string | undefined =>
+  pathsIn(look, kind).find((path) => path !== currentPath && isDocument(look, kind, path));
+
+/**
+ * The paths of what may be a document of a kind, the newest first: by the stamp in its name, of which one that is no time is
+ * none, then by its name.
+ */
+const pathsIn = ({ list }: Look, kind: DocumentKind): readonly string[] => {
+  const folder = kind === handover ? folders.handovers : folders.states;
+  return list(folder)
+    .filter((name) => name.endsWith('.md') && !name.startsWith('.'))
+    .map((name) => ({ path: `${folder}/${name}`, order: `${timeStampIn(name) ?? ''} ${name.toLowerCase()}` }))
+    .toSorted((a, b) => (a.order < b.order ? 1 : -1))
+    .map(({ path }) => path);
 };
 
 /** The stamp in the name of a document, whether it is a time or not; undefined where there is none. */
@@ -89,14 +135,41 @@ export const stampIn = (path: string): string | undefined =>
 
 /** Whether a stamp of a file's name is a time: `YYYYMMDD_HHMM`. */
 const isStamp = (stamp: string): boolean => {
-  const [, year = '', month = '', day = '', hour = '', minute = ''] =
-    /^(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)$/.exec(stamp) ?? [];
-  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(`${year}-${month}-${day}T${hour}`);
+  const [year, month, day] = [stamp.slice(0, 4), stamp.slice(4, 6), stamp.slice(6, 8)].map(Number);
+  const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
+  // A day that no month has is moved into the next one.
+  const isDay = date.getUTCMonth() + 1 === month && date.getUTCDate() === day;
+  return isDay && stamp.slice(9, 11) < '24' && stamp.slice(11) < '60';
+};
+
+/** The stamp in the name of a document, where it is a time. */
+export const timeStampIn = (path: string): string | undefined => {
+  const stamp = stampIn(path);
+  return stamp !== undefined && isStamp(stamp) ? stamp : undefined;
+};
+
+/** What is wrong with the stamp in the name of a document; undefined where nothing is, or it has none. */
+export const stampProblem = (path: string): string | undefined =>
+  stampIn(path) === timeStampIn(path) ? undefined : 'the stamp in its name is no time';
+
+/**
+ * The documents of a kind, by their paths, the newest first: files with its root heading, a stamp or a conflict, and the one
+ * that is worked on. Other files in their folder are none. Of one without a stamp that is only known when it is read.
+ */
+export function* documentsIn(look: Look, kind: DocumentKind, active: string | undefined): Generator<string> {
+  const paths = pathsIn(look, kind);
+  if (active !== undefined && !paths.includes(active)) yield active;
+  for (const path of paths) if (path === active || isDocument(look, kind, path)) yield path;
+}
+
+const isDocument = (look: Look, kind: DocumentKind, path: string): boolean => {
+  if (path === currentPath || stampIn(path) !== undefined) return true;
+  const text = openAt(look, path);
+  return text.ok && (text.value.conflict !== undefined || rootHeading(text.value) === kind.root);
 };
 
 /** The path from the root that a document names; undefined where it names none, or one outside of it. */
-const targetOf = ({ root }: Look, document: Document, path: string): string | undefined => {
+export const targetOf = ({ root }: Look, document: Document, path: string): string | undefined => {
   const pointer = pointerOf(document);
   if (pointer === undefined || pointer.includes('\0')) return undefined;
   const named = pointer.replaceAll('\\', '/');
@@ -140,24 +213,33 @@ export interface Examined {
 
 /** Looks whether a document is sound, and whether what it names is the other one. */
 export const examine = (look: Look, kind: DocumentKind, path: string): Examined => {
-  const text = look.read(path);
-  if (!text.ok)
-    return {
-      path,
-      document: undefined,
-      findings: [
-        {
-          code: text.error.isMissing ? 'file-missing' : 'file-unreadable',
-          line: null,
-          text: `the ${kind.called} ${text.error.problem}`,
-          remedy: 'name another file, or write it',
-        },
-      ],
-    };
-  const document = readDocument(kind, text.value);
-  const findings = checkDocument(kind, text.value);
+  const alone = examineAlone(look, kind, path);
+  const { document, findings } = alone;
   const isSound = findings.every(({ code }) => !code.startsWith('doc-') || code === 'doc-time');
-  return { path, document, findings: isSound ? [...findings, ...checkTarget(look, document, path)] : findings };
+  return document === undefined || !isSound
+    ? alone
+    : { ...alone, findings: [...findings, ...checkTarget(look, document, path)] };
+};
+
+/** The same without a look at the other one. */
+export const examineAlone = (look: Look, kind: DocumentKind, path: string): Examined => {
+  const text = openAt(look, path);
+  if (text.ok) {
+    const document = { kind, ...text.value };
+    return { path, document, findings: checkRead(document, text.value) };
+  }
+  return {
+    path,
+    document: undefined,
+    findings: [
+      {
+        code: text.error.isMissing ? 'file-missing' : 'file-unreadable',
+        line: null,
+        text: `the ${kind.called} ${text.error.problem}`,
+        remedy: 'name another file, or write it',
+      },
+    ],
+  };
 };
 
 const checkTarget = (look: Look, document: Document, path: string): readonly DocumentFinding[] => {
@@ -170,11 +252,11 @@ const checkTarget = (look: Look, document: Document, path: string): readonly Doc
   const target = targetOf(look, document, path);
   const remedy = `write the path of the ${other.called}`;
   if (target === undefined) return finding('ptr-outside', 'it names a file outside of the documentation', remedy);
-  const text = look.read(target);
+  const text = openAt(look, target);
   // What stands in a file that is none of the two is not told.
   if (!text.ok) return finding('ptr-dangling', `it names ${target}, which ${text.error.problem}`, remedy);
-  const named = readDocument(other, text.value);
-  if (conflictIn(text.value) !== undefined)
+  const named = text.value;
+  if (named.conflict !== undefined)
     return finding('ptr-conflict', `it names ${target}, in which a merge has left a conflict`, `put ${target} right`);
   if (rootHeading(named) !== other.root)
     return finding('ptr-wrong-kind', `it names ${target}, which is no ${other.called}`, remedy);

@@ -1,3 +1,4 @@
+import { compareNames } from '../../lib/text.ts';
 import type { Found } from './read.ts';
 import { byMoment } from './read.ts';
 
@@ -77,10 +78,7 @@ export const copiesOf = (name: string, paths: readonly string[], id: string | nu
     if (/^\.kept-[\da-f]+$/.test(end)) return [{ path, is: 'a version that was set aside' }];
     return /^(?:~|\.(?:bak|backup|old|orig|save|copy)(?:[.~-]?\d+)?)$/i.test(end) ? [{ path, is: 'a backup' }] : [];
   });
-  return copies.toSorted(
-    (some, other) =>
-      rankOf(some, id) - rankOf(other, id) || other.path.localeCompare(some.path, 'en', { numeric: true }),
-  );
+  return copies.toSorted((some, other) => rankOf(some, id) - rankOf(other, id) || compareNames(other.path, some.path));
 };
 
 const rankOf = ({ path, is }: Copy, id: string | null): number => {

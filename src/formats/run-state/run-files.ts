@@ -1,3 +1,4 @@
+import { compareNames } from '../../lib/text.ts';
 /** Which files are looked at to find workflow runs, before any of them is read. */
 
 /** A file that may be that of a run. */
@@ -122,5 +123,5 @@ const isArchived = (path: string): boolean => /\/archives?\//i.test(path);
 
 const byPath = (some: string, other: string): number =>
   Number(isArchived(some)) - Number(isArchived(other)) ||
-  some.localeCompare(other, 'en', { numeric: true }) ||
+  compareNames(some, other) ||
   (some < other ? -1 : some === other ? 0 : 1);
