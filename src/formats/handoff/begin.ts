@@ -24,7 +24,7 @@ import { freshDocument, halves, pointerFrom, type Half, type PairPaths } from '.
 import { printSections, readSections, withBody } from './sections.ts';
 import { statuses } from './statuses.ts';
 import { whereToData } from './take-in.ts';
-import { currentPath, freeStamp, stampIn } from './workspace.ts';
+import { currentPath, nextStamp, stampIn, stampsIn } from './workspace.ts';
 import { decideChange, orderFiles, refuseThere, type Signed } from './write.ts';
 
 /** Documents that are made anew: those of a session that is begun with them, and those that describe none. */
@@ -108,7 +108,7 @@ const orderBegun = (
     if (!decided.ok || left === undefined) return decided;
     const before = sessions.get(left.key);
     if (before === undefined || !isOpened(before)) throw new Error(`${left.key} was not loaded`);
-    const events = decideLeave(world, ground, before, beforehand);
+    const events = decideLeave(world, ground, before, beforehand, making.paths.handover);
     return ok(new Map([[left.key, events], ...decided.value]));
   },
   answer: (after) => {
@@ -136,7 +136,12 @@ const decideMaking = (
   const before = former?.common.documents?.handover ?? null;
   const isReplaced = former !== undefined && before !== null && before !== session.common.documents?.handover;
   const archived = isReplaced
-    ? [archiveEvent({ session: former, bases }, stampFor(world, ground, before), { isSuperseded: true, isLeft: false })]
+    ? [
+        archiveEvent({ session: former, bases }, stampFor(world, ground, before, session.common.documents?.handover), {
+          isSuperseded: true,
+          isLeft: false,
+        }),
+      ]
     : [];
   const fresh = {
     handover: made.includes('handover') ? undefined : bases.handover,
@@ -151,29 +156,42 @@ const decideMaking = (
   return changed.ok ? ok([...archived, ...changed.value.events]) : changed;
 };
 
-/** The stamp under which a pair is archived: that of its handover where it is free, else the next free one. */
-const stampFor = (world: World, { look }: Ground, handoverPath: string | null): string => {
-  const own = handoverPath === null ? undefined : stampIn(handoverPath);
+/**
+ * The stamp under which a pair is archived that another handover takes the place of: that of its own where it is free, else
+ * the next one that is, and not that of the other one.
+ */
+export const stampFor = (
+  world: World,
+  { look }: Ground,
+  path: string | null,
+  next: string | null | undefined,
+): string => {
+  const own = path === null || path === next ? undefined : stampIn(path);
   const isFree = own !== undefined && !world.files.exists(`${look.root}/session-state/${own}_session-state.md`);
-  return isFree ? own : freeStamp(look, world.caller.now);
+  const other = typeof next === 'string' ? (stampIn(next) ?? []) : [];
+  return isFree ? own : nextStamp(world.caller.now, [...stampsIn(look), other].flat());
 };
 
 /**
- * A session leaves the documents of a checkout to another one: its pair is archived, and its handover, which named
- * `CURRENT.md`, names what was archived.
+ * A session leaves the documents of a checkout to another one, whose handover is `next`: its pair is archived, and its own
+ * handover, which named `CURRENT.md`, names what was archived.
  */
 export const decideLeave = (
   world: World,
   ground: Ground,
   session: OpenedSession,
   { documents }: Beforehand,
+  next: string | null,
 ): readonly DecidedEvent[] => {
   const where = session.common.documents;
   if (where === undefined) return [];
   const pair = documents.get(session.key)?.pair as { readonly bases: Worked['bases'] } | undefined;
   const bases = pair?.bases ?? { handover: undefined, session_state: undefined };
   return [
-    archiveEvent({ session, bases }, stampFor(world, ground, where.handover), { isSuperseded: true, isLeft: true }),
+    archiveEvent({ session, bases }, stampFor(world, ground, where.handover, next), {
+      isSuperseded: true,
+      isLeft: true,
+    }),
   ];
 };
 

@@ -218,6 +218,7 @@ export const withDocuments = (
         place: place.ok ? place.value : '',
         texts: before?.texts ?? { handover: null, sessionState: null },
         taken: before?.taken ?? [],
+        replaces: [],
         seq: before?.seq ?? common.seq,
         last: before?.last ?? { seq: common.seq, at: common.updatedAt, actor: world.caller.actor, cause: '' },
         leaseSeq: before?.leaseSeq ?? null,

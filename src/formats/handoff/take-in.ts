@@ -37,6 +37,8 @@ export interface Edit {
   readonly override?: string | undefined;
   /** The digests of the files. */
   readonly taken?: readonly string[] | undefined;
+  /** The digests of files that are replaced whatever they hold, and kept beside. */
+  readonly replaces?: readonly string[] | undefined;
 }
 
 /** Something that was written and not taken, with both sides. */
@@ -105,6 +107,7 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
     texts,
     ...(edit.mark === undefined ? {} : { updated_at: edit.mark.updatedAt, updated_by: edit.mark.updatedBy }),
     ...(edit.taken === undefined ? {} : { taken: [...edit.taken] }),
+    ...(edit.replaces === undefined ? {} : { replaces: [...edit.replaces] }),
     ...(goal === undefined ? {} : { goal }),
     ...(conflicts.length === 0 ? {} : { conflicts: conflicts.map((one) => ({ ...one })) }),
   });
