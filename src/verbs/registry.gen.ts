@@ -10,6 +10,7 @@ import { complete } from './complete.ts';
 import { decide } from './decide.ts';
 import { fail } from './fail.ts';
 import { finish } from './finish.ts';
+import { handoffArchive } from './handoff-archive.ts';
 import { handoffAudit } from './handoff-audit.ts';
 import { handoffLocate } from './handoff-locate.ts';
 import { handoffNew } from './handoff-new.ts';
@@ -51,4 +52,4 @@ import { timeline } from './timeline.ts';
 import { unarchive } from './unarchive.ts';
 import { unblock } from './unblock.ts';
 
-export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, complete, decide, fail, finish, handoffAudit, handoffLocate, handoffNew, handoffNewHandover, handoffNewState, handoffReconcile, handoffRepair, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];
+export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, complete, decide, fail, finish, handoffArchive, handoffAudit, handoffLocate, handoffNew, handoffNewHandover, handoffNewState, handoffReconcile, handoffRepair, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];

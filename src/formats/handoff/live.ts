@@ -103,13 +103,7 @@ export const liveTarget = async (world: World, ground: Ground): Promise<Result<T
   const described = await describedSession(world, ground.root);
   if (described !== undefined) return ok(targetOf(described));
   const pair = locateLive(ground.look);
-  if (pair === undefined)
-    return err(
-      refuse('not-found', `There is no pair of documents in ${ground.look.root}.`, {
-        expected: 'session-state/CURRENT.md, and a handover',
-        hint: 'stint handoff new --task TASK --updated-by WHO --next-owner WHO',
-      }),
-    );
+  if (pair === undefined) return err(refuseNoPair(ground));
   const found: { [Name in Half]?: string } = {};
   for (const [half, path] of [
     ['handover', pair.handover],
@@ -130,6 +124,13 @@ export const liveTarget = async (world: World, ground: Ground): Promise<Result<T
   const where = { root: ground.root, handover: pair.handover, sessionState: pair.sessionState };
   return ok(await begunTarget(world, isNone(task) ? 'not said' : task, where, found));
 };
+
+/** That there are no documents. */
+export const refuseNoPair = ({ look }: Ground): Refusal =>
+  refuse('not-found', `There is no pair of documents in ${look.root}.`, {
+    expected: 'session-state/CURRENT.md, and a handover',
+    hint: 'stint handoff new --task TASK --updated-by WHO --next-owner WHO',
+  });
 
 /** What a change comes to: its events, and the session with the texts of its documents behind them. */
 export interface Changed {
