@@ -18,6 +18,7 @@ import { handoffNewHandover } from './handoff-new-handover.ts';
 import { handoffNewState } from './handoff-new-state.ts';
 import { handoffReconcile } from './handoff-reconcile.ts';
 import { handoffRepair } from './handoff-repair.ts';
+import { handoffRestore } from './handoff-restore.ts';
 import { handoffRoot } from './handoff-root.ts';
 import { handoffSummarize } from './handoff-summarize.ts';
 import { handoffUpdate } from './handoff-update.ts';
@@ -52,4 +53,4 @@ import { timeline } from './timeline.ts';
 import { unarchive } from './unarchive.ts';
 import { unblock } from './unblock.ts';
 
-export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, complete, decide, fail, finish, handoffArchive, handoffAudit, handoffLocate, handoffNew, handoffNewHandover, handoffNewState, handoffReconcile, handoffRepair, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];
+export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, complete, decide, fail, finish, handoffArchive, handoffAudit, handoffLocate, handoffNew, handoffNewHandover, handoffNewState, handoffReconcile, handoffRepair, handoffRestore, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];

@@ -4,14 +4,15 @@ import type { OpenedSession } from '../../kernel/session.ts';
 import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { archiveEvent, withPointer } from './begin.ts';
-import { checkDocument } from './document.ts';
+import { archiveEvent } from './begin.ts';
+import { faultsIn, refuseUnsound } from './faults.ts';
 import { describedSession, groundOf, orderDocuments, refuseNoPair, targetOf, type Ground } from './live.ts';
 import { namedDocument } from './look.ts';
 import { otherPair, readPair, type NamedPair } from './named.ts';
 import { outputIn } from './outputs.ts';
-import { halves, pointerFrom, textIn, type Half, type PairPaths } from './print.ts';
+import { pointerFrom, textIn, type Half, type PairPaths } from './print.ts';
 import { printSections, type Sections } from './sections.ts';
+import { withPointer } from './superseded.ts';
 import { pathsOf, refuseStamp, takenStamps } from './stamps.ts';
 import { locateLive, nextStamp, stampIn } from './workspace.ts';
 import { orderFiles, refuseThere } from './write.ts';
@@ -177,23 +178,6 @@ const archiveFiles = async (
   ];
   return orderFiles(world, ground, files, force, { session: null, ...answerOf(ground, stamp, pair, paths) });
 };
-
-/** What is wrong with a document, a line each. */
-export const faultsIn = (half: Half, text: string | undefined): readonly string[] =>
-  text === undefined
-    ? []
-    : checkDocument(halves[half], text).map(
-        ({ line, text: what, remedy }) =>
-          `the ${halves[half].called}${line === null ? '' : `, line ${line}`}: ${what}; ${remedy}`,
-      );
-
-/** That what would be written is not sound. */
-export const refuseUnsound = (faults: readonly string[]): Refusal =>
-  refuse('invalid-input', `The pair is not sound: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}.`, {
-    expected: 'two sound documents',
-    faults,
-    hint: 'stint handoff validate',
-  });
 
 const answerOf = ({ look }: Ground, stamp: string, source: PairPaths, paths: PairPaths): JsonObject => ({
   docs_root: look.root,

@@ -21,8 +21,9 @@ import { cleanDocument } from './clean.ts';
 import { mostBytes } from './look.ts';
 import { pairAnswer } from './pair-answer.ts';
 import { freshDocument, halves, pointerFrom, type Half, type PairPaths } from './print.ts';
-import { printSections, readSections, withBody } from './sections.ts';
+import { printSections, readSections } from './sections.ts';
 import { statuses } from './statuses.ts';
+import { withPointer } from './superseded.ts';
 import { whereToData } from './take-in.ts';
 import { currentPath, nextStamp, stampIn, stampsIn } from './workspace.ts';
 import { decideChange, orderFiles, refuseThere, type Signed } from './write.ts';
@@ -65,7 +66,9 @@ export const orderMaking = async (
   const goesOn = described ?? (await openTask(world));
   const isSame = goesOn !== undefined && goesOn.common.goal === making.task;
   const found = await foundHandover(world, ground, making, goesOn);
-  const target = isSame ? { ...targetOf(goesOn, where), found } : await begunTarget(world, making.task, where, found);
+  const target = isSame
+    ? { ...targetOf(goesOn, where), found }
+    : await begunTarget(world, making.task, where, { found });
   const left = described !== undefined && described.key !== target.key ? described : undefined;
   return ok(orderBegun(world, ground, { target, left }, making));
 };
@@ -203,7 +206,14 @@ export const archiveEvent = (
     isSuperseded,
     isLeft,
     paths,
-  }: { readonly isSuperseded: boolean; readonly isLeft: boolean; readonly paths?: PairPaths | undefined },
+    texts: found = {},
+  }: {
+    readonly isSuperseded: boolean;
+    readonly isLeft: boolean;
+    readonly paths?: PairPaths | undefined;
+    /** What is archived of a half, where that is not what the session makes of it. */
+    readonly texts?: Readonly<Partial<Record<Half, string>>>;
+  },
 ): DecidedEvent => {
   const where = worked.session.common.documents;
   if (where === undefined) throw new Error(`${worked.session.key} has no documents`);
@@ -211,7 +221,7 @@ export const archiveEvent = (
     handover: where.handover === null ? null : `handovers/${stamp}_handover.md`,
     sessionState: `session-state/${stamp}_session-state.md`,
   };
-  const texts = standingTexts(worked);
+  const texts = { ...standingTexts(worked), ...found };
   const superseded = isSuperseded && where.handover !== archived.handover ? where.handover : null;
   const put = (half: Half): string => withPointer(half, texts[half], pointerFrom(half, archived), isSuperseded);
   return kernelEvent('PairArchived', {
@@ -222,22 +232,6 @@ export const archiveEvent = (
     },
     ...(superseded === null ? {} : { superseded }),
     ...(isLeft ? { left: true } : {}),
-  });
-};
-
-/** What a handover says that another one has taken the place of. */
-const supersededMark = '> Superseded: another handover is the live one now. See CURRENT.md.';
-
-/** A half that names another one, and says where it is not the live one any more. */
-export const withPointer = (half: Half, text: string, pointer: string | null, isSuperseded = false): string => {
-  const kind = halves[half];
-  const changed = withBody(readSections(text), kind.pointer, [pointer ?? 'None']);
-  const { head, sections } = changed.ok ? changed.value : readSections(text);
-  const end = head.includes('\r\n') ? '\r\n' : '\n';
-  const isMarked = half !== 'handover' || !isSuperseded || head.includes(supersededMark);
-  return printSections({
-    head: isMarked ? head : `${head.trimEnd()}${end}${end}${supersededMark}${end}${end}`,
-    sections,
   });
 };
 

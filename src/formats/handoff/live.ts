@@ -85,16 +85,22 @@ export const targetOf = ({ key, kind, common }: OpenedSession, where?: Target['w
   found: {},
 });
 
-/** A session that is begun: a task. */
+/** A session that is begun: a task. `beside`: another one that is begun with it. */
 export const begunTarget = async (
   world: World,
   goal: string,
   where: NonNullable<Target['where']>,
-  found: Target['found'] = {},
+  { found = {}, beside }: { readonly found?: Target['found']; readonly beside?: Target | undefined } = {},
 ): Promise<Target> => {
   const kind = await loadKind(world.kinds, kindOfDocuments);
   if (kind === undefined) throw new Error(`there is no kind ${kindOfDocuments}`);
-  const { name, guards } = await startAnew(world, kind, defaultName(world, world.places.here.branch), undefined);
+  const { name, guards } = await startAnew(
+    world,
+    kind,
+    defaultName(world, world.places.here.branch),
+    undefined,
+    beside === undefined ? [] : [beside.key.slice(kind.name.length + 1)],
+  );
   return { key: keyOf(kind.name, name), kind, goal, guards, where, found };
 };
 
@@ -122,7 +128,7 @@ export const liveTarget = async (world: World, ground: Ground): Promise<Result<T
   }
   const task = valueOf(readDocument(sessionState, found.session_state ?? ''), 'Task');
   const where = { root: ground.root, handover: pair.handover, sessionState: pair.sessionState };
-  return ok(await begunTarget(world, isNone(task) ? 'not said' : task, where, found));
+  return ok(await begunTarget(world, isNone(task) ? 'not said' : task, where, { found }));
 };
 
 /** That there are no documents. */
