@@ -470,7 +470,10 @@ const showDocuments = (session: OpenedSession): void => {
   const texts = { handover: { text: '# Handover', differs: {} } };
   const said = { updated_at: '2026-03-17T14:30:22.000Z', updated_by: 'ana', goal: 'a goal', conflicts: [] };
   const edited = append(session, ok([kernelEvent('DocumentEdited', { ...where, origin: 'verb', texts, ...said })]));
-  append(edited, ok([kernelEvent('DocumentEdited', { ...where, origin: 'file', texts, taken: ['sha256'] })]));
+  append(
+    edited,
+    ok([kernelEvent('DocumentEdited', { ...where, origin: 'file', texts, taken: ['sha256'], replaces: ['sha256'] })]),
+  );
   append(edited, ok([kernelEvent('PairArchived', { ...where, texts })]));
   append(edited, ok([kernelEvent('PairArchived', { ...where, texts, superseded: 'handovers/a.md', left: true })]));
 };

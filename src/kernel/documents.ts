@@ -30,6 +30,8 @@ export interface Documents {
   readonly texts: { readonly handover: number | null; readonly sessionState: number | null };
   /** The digests of what was taken in last: such a file has nothing new. */
   readonly taken: readonly string[];
+  /** The digests of what lay in their place and was nobody's here: it is kept beside. */
+  readonly replaces: readonly string[];
   /** The newest event about them. */
   readonly seq: number;
   /** The newest event that they tell of. */
@@ -48,6 +50,8 @@ export interface ArchivedPair {
   readonly sessionState: string;
   /** The handover that stood in its place before, and says so; null where that is the archived one. */
   readonly superseded: string | null;
+  /** Whether the session was held when it left the documents to another one: the file of its lease went with it. */
+  readonly wasHeld: boolean;
 }
 
 /** Most archived pairs that are kept with a session. */
@@ -94,7 +98,9 @@ export const foldDocuments = (
   const sessionState = textIn(data['session_state']) ?? '';
   const handover = textIn(data['handover']);
   if (event.type === 'PairArchived') {
-    const pair = { ...where, seq, handover, sessionState, superseded: textIn(data['superseded']) };
+    const isLeft = data['left'] === true;
+    const superseded = textIn(data['superseded']);
+    const pair = { ...where, seq, handover, sessionState, superseded, wasHeld: isLeft && lease !== null };
     return {
       archivedPairs: [...archivedPairs, pair].slice(-mostArchived),
     };
@@ -111,10 +117,17 @@ export const foldDocuments = (
         handover: 'handover' in texts ? seq : (before?.handover ?? null),
         sessionState: 'session_state' in texts ? seq : (before?.sessionState ?? null),
       },
-      taken: Array.isArray(data['taken']) ? data['taken'].map(String) : isSame ? documents.taken : [],
+      taken: textsIn(data['taken']) ?? (isSame ? documents.taken : []),
+      replaces: textsIn(data['replaces']) ?? [],
       seq,
       last: lastOf(event),
-      leaseSeq: isSame ? documents.leaseSeq : lease === null ? null : seq,
+      // The file of a lease names the pair: with another one it is made anew.
+      leaseSeq:
+        isSame && (lease === null || handover === documents.handover)
+          ? documents.leaseSeq
+          : lease === null
+            ? null
+            : seq,
     },
   };
 };
@@ -147,3 +160,6 @@ export const withDocumentsTold = <State extends Documented & Pick<LeaseState, 'l
 const told: ReadonlySet<string> = new Set(['Noted', 'BlockerRaised', 'BlockerCleared', 'DocumentEdited']);
 
 const textIn = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
+
+const textsIn = (value: Json | undefined): readonly string[] | undefined =>
+  Array.isArray(value) ? value.map(String) : undefined;

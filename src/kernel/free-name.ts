@@ -12,9 +12,15 @@ export interface Choice {
   readonly guards: readonly Guard[];
 }
 
-/** The next free name, and the open session that makes way for it. */
-export const startAnew = async (world: World, kind: Kind, base: string, abort: string | undefined): Promise<Choice> => {
-  const taken = new Set((await familyOf(world, kind, base)).map((row) => row.name));
+/** The next free name, which is none of others that are begun with it, and the open session that makes way for it. */
+export const startAnew = async (
+  world: World,
+  kind: Kind,
+  base: string,
+  abort: string | undefined,
+  others: readonly string[] = [],
+): Promise<Choice> => {
+  const taken = new Set([...(await familyOf(world, kind, base)).map((row) => row.name), ...others]);
   let name = base;
   for (let number = 2; taken.has(name); number += 1) name = `${base}-${number}`;
   return { name, abort, guards: [{ filter: { kind: kind.name, name }, keys: [] }] };

@@ -44,6 +44,8 @@ export interface Mirror {
 export interface DocumentMark {
   /** The digests of what was taken in of it: it may be written over. */
   readonly taken: readonly string[];
+  /** The digests of what is replaced all the same, and kept beside. */
+  readonly replaces?: readonly string[];
   /** Whether it is written once: what becomes of it then is theirs who keep it. */
   readonly isFixed: boolean;
 }

@@ -135,7 +135,7 @@ export const settleMirror = async (
     write: (found, wasMade) => {
       if (document !== undefined) {
         const isKnown = wasMade || (found !== null && document.taken.includes(found));
-        const written = writeDocument(path, content.text, { record, found, isKnown, isFixed: document.isFixed });
+        const written = writeDocument(path, content.text, { record, found, isKnown, document });
         if (written.warning !== undefined) warnings.push(written.warning);
         return written.stamp;
       }
@@ -331,12 +331,12 @@ const writeDocument = (
     record,
     found,
     isKnown,
-    isFixed,
+    document: { isFixed, replaces = [] },
   }: {
     readonly record: MirrorRecord;
     readonly found: string | null;
     readonly isKnown: boolean;
-    readonly isFixed: boolean;
+    readonly document: DocumentMark;
   },
 ): { readonly stamp: string | null; readonly warning?: string } => {
   const name = record.path;
@@ -345,7 +345,7 @@ const writeDocument = (
   if (found === record.digest) return { stamp: stampOf(path) };
   const edited = `${name} was edited; stint takes that in with the next verb that writes ${record.session}`;
   if (found !== null && !isKnown) {
-    if (!isFixed) return { stamp: record.stamp, warning: edited };
+    if (!isFixed && !replaces.includes(found)) return { stamp: record.stamp, warning: edited };
     const warning = setAside(path, found, false);
     writeFileAtomic(path, text);
     return { stamp: stampOf(path), warning };

@@ -21,10 +21,11 @@ import { cleanDocument } from './clean.ts';
 import { mostBytes } from './look.ts';
 import { pairAnswer } from './pair-answer.ts';
 import { freshDocument, halves, pointerFrom, type Half, type PairPaths } from './print.ts';
-import { printSections, readSections, withBody } from './sections.ts';
+import { printSections, readSections } from './sections.ts';
 import { statuses } from './statuses.ts';
+import { withPointer } from './superseded.ts';
 import { whereToData } from './take-in.ts';
-import { currentPath, freeStamp, stampIn } from './workspace.ts';
+import { currentPath, nextStamp, stampIn, stampsIn } from './workspace.ts';
 import { decideChange, orderFiles, refuseThere, type Signed } from './write.ts';
 
 /** Documents that are made anew: those of a session that is begun with them, and those that describe none. */
@@ -65,7 +66,9 @@ export const orderMaking = async (
   const goesOn = described ?? (await openTask(world));
   const isSame = goesOn !== undefined && goesOn.common.goal === making.task;
   const found = await foundHandover(world, ground, making, goesOn);
-  const target = isSame ? { ...targetOf(goesOn, where), found } : await begunTarget(world, making.task, where, found);
+  const target = isSame
+    ? { ...targetOf(goesOn, where), found }
+    : await begunTarget(world, making.task, where, { found });
   const left = described !== undefined && described.key !== target.key ? described : undefined;
   return ok(orderBegun(world, ground, { target, left }, making));
 };
@@ -108,7 +111,7 @@ const orderBegun = (
     if (!decided.ok || left === undefined) return decided;
     const before = sessions.get(left.key);
     if (before === undefined || !isOpened(before)) throw new Error(`${left.key} was not loaded`);
-    const events = decideLeave(world, ground, before, beforehand);
+    const events = decideLeave(world, ground, before, beforehand, making.paths.handover);
     return ok(new Map([[left.key, events], ...decided.value]));
   },
   answer: (after) => {
@@ -136,7 +139,12 @@ const decideMaking = (
   const before = former?.common.documents?.handover ?? null;
   const isReplaced = former !== undefined && before !== null && before !== session.common.documents?.handover;
   const archived = isReplaced
-    ? [archiveEvent({ session: former, bases }, stampFor(world, ground, before), { isSuperseded: true, isLeft: false })]
+    ? [
+        archiveEvent({ session: former, bases }, stampFor(world, ground, before, session.common.documents?.handover), {
+          isSuperseded: true,
+          isLeft: false,
+        }),
+      ]
     : [];
   const fresh = {
     handover: made.includes('handover') ? undefined : bases.handover,
@@ -151,29 +159,42 @@ const decideMaking = (
   return changed.ok ? ok([...archived, ...changed.value.events]) : changed;
 };
 
-/** The stamp under which a pair is archived: that of its handover where it is free, else the next free one. */
-const stampFor = (world: World, { look }: Ground, handoverPath: string | null): string => {
-  const own = handoverPath === null ? undefined : stampIn(handoverPath);
+/**
+ * The stamp under which a pair is archived that another handover takes the place of: that of its own where it is free, else
+ * the next one that is, and not that of the other one.
+ */
+export const stampFor = (
+  world: World,
+  { look }: Ground,
+  path: string | null,
+  next: string | null | undefined,
+): string => {
+  const own = path === null || path === next ? undefined : stampIn(path);
   const isFree = own !== undefined && !world.files.exists(`${look.root}/session-state/${own}_session-state.md`);
-  return isFree ? own : freeStamp(look, world.caller.now);
+  const other = typeof next === 'string' ? (stampIn(next) ?? []) : [];
+  return isFree ? own : nextStamp(world.caller.now, [...stampsIn(look), other].flat());
 };
 
 /**
- * A session leaves the documents of a checkout to another one: its pair is archived, and its handover, which named
- * `CURRENT.md`, names what was archived.
+ * A session leaves the documents of a checkout to another one, whose handover is `next`: its pair is archived, and its own
+ * handover, which named `CURRENT.md`, names what was archived.
  */
 export const decideLeave = (
   world: World,
   ground: Ground,
   session: OpenedSession,
   { documents }: Beforehand,
+  next: string | null,
 ): readonly DecidedEvent[] => {
   const where = session.common.documents;
   if (where === undefined) return [];
   const pair = documents.get(session.key)?.pair as { readonly bases: Worked['bases'] } | undefined;
   const bases = pair?.bases ?? { handover: undefined, session_state: undefined };
   return [
-    archiveEvent({ session, bases }, stampFor(world, ground, where.handover), { isSuperseded: true, isLeft: true }),
+    archiveEvent({ session, bases }, stampFor(world, ground, where.handover, next), {
+      isSuperseded: true,
+      isLeft: true,
+    }),
   ];
 };
 
@@ -185,7 +206,14 @@ export const archiveEvent = (
     isSuperseded,
     isLeft,
     paths,
-  }: { readonly isSuperseded: boolean; readonly isLeft: boolean; readonly paths?: PairPaths | undefined },
+    texts: found = {},
+  }: {
+    readonly isSuperseded: boolean;
+    readonly isLeft: boolean;
+    readonly paths?: PairPaths | undefined;
+    /** What is archived of a half, where that is not what the session makes of it. */
+    readonly texts?: Readonly<Partial<Record<Half, string>>>;
+  },
 ): DecidedEvent => {
   const where = worked.session.common.documents;
   if (where === undefined) throw new Error(`${worked.session.key} has no documents`);
@@ -193,7 +221,7 @@ export const archiveEvent = (
     handover: where.handover === null ? null : `handovers/${stamp}_handover.md`,
     sessionState: `session-state/${stamp}_session-state.md`,
   };
-  const texts = standingTexts(worked);
+  const texts = { ...standingTexts(worked), ...found };
   const superseded = isSuperseded && where.handover !== archived.handover ? where.handover : null;
   const put = (half: Half): string => withPointer(half, texts[half], pointerFrom(half, archived), isSuperseded);
   return kernelEvent('PairArchived', {
@@ -204,22 +232,6 @@ export const archiveEvent = (
     },
     ...(superseded === null ? {} : { superseded }),
     ...(isLeft ? { left: true } : {}),
-  });
-};
-
-/** What a handover says that another one has taken the place of. */
-const supersededMark = '> Superseded: another handover is the live one now. See CURRENT.md.';
-
-/** A half that names another one, and says where it is not the live one any more. */
-export const withPointer = (half: Half, text: string, pointer: string | null, isSuperseded = false): string => {
-  const kind = halves[half];
-  const changed = withBody(readSections(text), kind.pointer, [pointer ?? 'None']);
-  const { head, sections } = changed.ok ? changed.value : readSections(text);
-  const end = head.includes('\r\n') ? '\r\n' : '\n';
-  const isMarked = half !== 'handover' || !isSuperseded || head.includes(supersededMark);
-  return printSections({
-    head: isMarked ? head : `${head.trimEnd()}${end}${end}${supersededMark}${end}${end}`,
-    sections,
   });
 };
 

@@ -85,16 +85,22 @@ export const targetOf = ({ key, kind, common }: OpenedSession, where?: Target['w
   found: {},
 });
 
-/** A session that is begun: a task. */
+/** A session that is begun: a task. `beside`: another one that is begun with it. */
 export const begunTarget = async (
   world: World,
   goal: string,
   where: NonNullable<Target['where']>,
-  found: Target['found'] = {},
+  { found = {}, beside }: { readonly found?: Target['found']; readonly beside?: Target | undefined } = {},
 ): Promise<Target> => {
   const kind = await loadKind(world.kinds, kindOfDocuments);
   if (kind === undefined) throw new Error(`there is no kind ${kindOfDocuments}`);
-  const { name, guards } = await startAnew(world, kind, defaultName(world, world.places.here.branch), undefined);
+  const { name, guards } = await startAnew(
+    world,
+    kind,
+    defaultName(world, world.places.here.branch),
+    undefined,
+    beside === undefined ? [] : [beside.key.slice(kind.name.length + 1)],
+  );
   return { key: keyOf(kind.name, name), kind, goal, guards, where, found };
 };
 
@@ -103,13 +109,7 @@ export const liveTarget = async (world: World, ground: Ground): Promise<Result<T
   const described = await describedSession(world, ground.root);
   if (described !== undefined) return ok(targetOf(described));
   const pair = locateLive(ground.look);
-  if (pair === undefined)
-    return err(
-      refuse('not-found', `There is no pair of documents in ${ground.look.root}.`, {
-        expected: 'session-state/CURRENT.md, and a handover',
-        hint: 'stint handoff new --task TASK --updated-by WHO --next-owner WHO',
-      }),
-    );
+  if (pair === undefined) return err(refuseNoPair(ground));
   const found: { [Name in Half]?: string } = {};
   for (const [half, path] of [
     ['handover', pair.handover],
@@ -128,8 +128,15 @@ export const liveTarget = async (world: World, ground: Ground): Promise<Result<T
   }
   const task = valueOf(readDocument(sessionState, found.session_state ?? ''), 'Task');
   const where = { root: ground.root, handover: pair.handover, sessionState: pair.sessionState };
-  return ok(await begunTarget(world, isNone(task) ? 'not said' : task, where, found));
+  return ok(await begunTarget(world, isNone(task) ? 'not said' : task, where, { found }));
 };
+
+/** That there are no documents. */
+export const refuseNoPair = ({ look }: Ground): Refusal =>
+  refuse('not-found', `There is no pair of documents in ${look.root}.`, {
+    expected: 'session-state/CURRENT.md, and a handover',
+    hint: 'stint handoff new --task TASK --updated-by WHO --next-owner WHO',
+  });
 
 /** What a change comes to: its events, and the session with the texts of its documents behind them. */
 export interface Changed {
@@ -218,6 +225,7 @@ export const withDocuments = (
         place: place.ok ? place.value : '',
         texts: before?.texts ?? { handover: null, sessionState: null },
         taken: before?.taken ?? [],
+        replaces: [],
         seq: before?.seq ?? common.seq,
         last: before?.last ?? { seq: common.seq, at: common.updatedAt, actor: world.caller.actor, cause: '' },
         leaseSeq: before?.leaseSeq ?? null,

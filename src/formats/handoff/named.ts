@@ -15,7 +15,7 @@ import { currentPath, type Pair } from './workspace.ts';
 import { orderFiles, type Signed } from './write.ts';
 
 /** The pair that is named, where it is not the one that this checkout works on. */
-const otherPair = async (
+export const otherPair = async (
   world: World,
   named: { readonly handover?: string | undefined; readonly session_state?: string | undefined },
 ): Promise<Result<NamedPair, Refusal> | undefined> => {
@@ -31,18 +31,28 @@ const otherPair = async (
     documents === undefined
       ? pair.sessionState === currentPath
       : pair.sessionState === documents.sessionState || pair.handover === documents.handover;
-  if (isLive) return undefined;
-  const project = await world.project();
-  const handover = project.whole(look.root, pair.handover, mostBytes);
-  if (!handover.ok) return err(refuse('not-found', `${look.root}/${pair.handover} ${handover.error.problem}.`));
-  const state = project.whole(look.root, pair.sessionState, mostBytes);
-  if (!state.ok) return err(refuse('not-found', `${look.root}/${pair.sessionState} ${state.error.problem}.`));
-  return ok({ ground: ground.value, pair, handover: readSections(handover.value), state: readSections(state.value) });
+  return isLive ? undefined : readPair(world, ground.value, pair);
 };
 
-interface NamedPair {
+/** Reads a pair as it lies there. */
+export const readPair = async (
+  world: World,
+  ground: Ground,
+  pair: Pick<Pair, 'handover' | 'sessionState'>,
+): Promise<Result<NamedPair, Refusal>> => {
+  const { root } = ground.look;
+  const project = await world.project();
+  const handover = project.whole(root, pair.handover, mostBytes);
+  if (!handover.ok) return err(refuse('not-found', `${root}/${pair.handover} ${handover.error.problem}.`));
+  const state = project.whole(root, pair.sessionState, mostBytes);
+  if (!state.ok) return err(refuse('not-found', `${root}/${pair.sessionState} ${state.error.problem}.`));
+  return ok({ ground, pair, handover: readSections(handover.value), state: readSections(state.value) });
+};
+
+/** A pair of files. */
+export interface NamedPair {
   readonly ground: Ground;
-  readonly pair: Pair;
+  readonly pair: Pick<Pair, 'handover' | 'sessionState'>;
   readonly handover: Sections;
   readonly state: Sections;
 }

@@ -117,20 +117,28 @@ export const pointerFrom = (half: Half, { handover: transfer, sessionState: stat
 /** Makes the mirrors of the documents of a session. */
 export const printDocuments: PrintDocuments = (session) => {
   const { documents, archivedPairs = [] } = session.common;
-  return [
+  const mirrors = new Map<string, Mirror>();
+  const all = [
     ...archivedPairs.flatMap(archivedMirrors),
     ...(documents === undefined ? [] : liveMirrors(session, documents)),
   ];
+  // Of several that were put under one path the newest is there.
+  for (const mirror of all) {
+    const at = `${mirror.place} ${mirror.path}`;
+    mirrors.delete(at);
+    mirrors.set(at, mirror);
+  }
+  return [...mirrors.values()];
 };
 
 const liveMirrors = (session: OpenedSession, documents: Documents): readonly Mirror[] => {
-  const { place, root, taken, last } = documents;
+  const { place, root, taken, replaces, last } = documents;
   const mirror = (half: Half, path: string, text: number | null): Mirror => ({
     path: `${root}/${path}`,
     place,
     source: last.seq,
     ...(text === null ? {} : { others: [text] }),
-    document: { taken, isFixed: false },
+    document: { taken, replaces, isFixed: false },
     render: (event, written) =>
       printHalf(session, half, event, written === undefined ? undefined : textIn(written, half)),
   });
@@ -176,13 +184,22 @@ const leaseMirror = (
   const path = `${root}/${leasePath}`;
   return [
     lease === null
-      ? { path, place, source: leaseSeq, isGone: true as const, render: () => goneDigest }
+      ? goneLease(place, root, leaseSeq)
       : { path, place, source: leaseSeq, render: () => printLease(lease, { handover: transfer, sessionState: state }) },
   ];
 };
 
+const goneLease = (place: string, root: string, source: number): Mirror => ({
+  path: `${root}/${leasePath}`,
+  place,
+  source,
+  isGone: true,
+  render: () => goneDigest,
+});
+
 /** The files of a pair that was archived, made from the texts that its event holds. */
-const archivedMirrors = ({ place, root, seq, handover: transfer, sessionState: state, superseded }: ArchivedPair) => {
+const archivedMirrors = (pair: ArchivedPair): readonly Mirror[] => {
+  const { place, root, seq, handover: transfer, sessionState: state, superseded, wasHeld } = pair;
   const mirror = (half: Half, path: string): Mirror => ({
     path: `${root}/${path}`,
     place,
@@ -194,5 +211,6 @@ const archivedMirrors = ({ place, root, seq, handover: transfer, sessionState: s
     ...(transfer === null ? [] : [mirror('handover', transfer)]),
     mirror('session_state', state),
     ...(superseded === null ? [] : [mirror('handover', superseded)]),
+    ...(wasHeld ? [goneLease(place, root, seq)] : []),
   ];
 };

@@ -6,12 +6,12 @@ import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { auditToJson } from './audit.ts';
 import { handover, readDocument, sessionState, valueOf } from './document.ts';
-import { withPointer } from './begin.ts';
 import { groundOf, liveTarget, type Ground } from './live.ts';
 import { mostBytes, type Whereabouts } from './look.ts';
 import { halves, pointerFrom, type Half, type PairPaths } from './print.ts';
 import { orderReconciled } from './reconciling.ts';
 import { examinePair } from './summary.ts';
+import { withPointer } from './superseded.ts';
 import { currentPath, examine, locateLive, stampIn, withTexts, type Look, type Pair } from './workspace.ts';
 import type { Signed } from './write.ts';
 

@@ -37,12 +37,14 @@ export const takeAlong = async (
             hint: 'run the same command again',
           }),
         );
-      const events = new Map(decided.value);
-      events.set(left.key, [...(events.get(left.key) ?? []), ...decideLeave(world, ground, left, beforehand)]);
-      const arriving = sessions.get(key);
-      if (arriving?.common?.documents === undefined) {
-        const stamp = freeStamp(look, world.caller.now);
-        const where = { place, root, handover: `handovers/${stamp}_handover.md`, sessionState: currentPath };
+      const own = sessions.get(key)?.common?.documents;
+      const handover = own?.handover ?? `handovers/${freeStamp(look, world.caller.now)}_handover.md`;
+      const leave = decideLeave(world, ground, left, beforehand, handover);
+      // Who leaves comes first: a file that both are in is that of the other one afterwards.
+      const events = new Map([[left.key, decided.value.get(left.key) ?? []], ...decided.value]);
+      events.set(left.key, [...(events.get(left.key) ?? []), ...leave]);
+      if (own === undefined) {
+        const where = { place, root, handover, sessionState: currentPath };
         const taken = kernelEvent('DocumentEdited', { ...whereToData(where), origin: 'verb', texts: {} });
         events.set(key, [...(events.get(key) ?? []), taken]);
       }

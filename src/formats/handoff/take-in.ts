@@ -1,5 +1,5 @@
 import { kernelEvent, type DecidedEvent } from '../../kernel/event.ts';
-import { blockersOf } from '../../kernel/journal.ts';
+import { blockersOf, type EntryType } from '../../kernel/journal.ts';
 import { decideEntry, decideUnblock, raiseBlocker } from '../../kernel/journal-rules.ts';
 import type { HandoffEdit } from '../../kernel/kind.ts';
 import { decideCommand, decideOpened } from '../../kernel/lifecycle.ts';
@@ -37,6 +37,8 @@ export interface Edit {
   readonly override?: string | undefined;
   /** The digests of the files. */
   readonly taken?: readonly string[] | undefined;
+  /** The digests of files that are replaced whatever they hold, and kept beside. */
+  readonly replaces?: readonly string[] | undefined;
 }
 
 /** Something that was written and not taken, with both sides. */
@@ -84,8 +86,10 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
   const conflicts: Conflict[] = disagreements(pairs);
   if (conflicts.length > 0) return ok({ events: [], session: before, bases, conflicts });
 
-  const course: Course = { session: before, origin, events: [], conflicts, refused: undefined };
-  for (const pair of pairs) takeJournal(course, pair);
+  const course: Course = { session: before, origin, events: [], conflicts, refused: undefined, entered: new Set() };
+  const isSaid = pairs.some((pair) => pair.half === 'session_state' && isChanged(pair, 'Blockers'));
+  // The session state tells each thing in full, the handover in a line.
+  for (const pair of pairs.toReversed()) takeJournal(course, pair, isSaid);
   const wish = withoutUndefined({ ...wishOf(pairs), override: edit.override }) as HandoffEdit;
   takeWish(course, wish);
   if (course.refused !== undefined && edit.origin === 'verb') return err(course.refused);
@@ -105,6 +109,7 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
     texts,
     ...(edit.mark === undefined ? {} : { updated_at: edit.mark.updatedAt, updated_by: edit.mark.updatedBy }),
     ...(edit.taken === undefined ? {} : { taken: [...edit.taken] }),
+    ...(edit.replaces === undefined ? {} : { replaces: [...edit.replaces] }),
     ...(goal === undefined ? {} : { goal }),
     ...(conflicts.length === 0 ? {} : { conflicts: conflicts.map((one) => ({ ...one })) }),
   });
@@ -231,6 +236,8 @@ interface Course {
   readonly events: DecidedEvent[];
   readonly conflicts: Conflict[];
   refused: Refusal | undefined;
+  /** What the journal was given. */
+  readonly entered: Set<string>;
 }
 
 /** Goes on with what was decided; what is refused is told with both sides. */
@@ -278,29 +285,31 @@ const takeWish = (course: Course, wish: HandoffEdit): void => {
   }
 };
 
-/** What was written into the sections that the journal keeps. */
-const takeJournal = (course: Course, pair: HalfPair): void => {
+/** What was written into the sections that the journal keeps. Where the session state says what blocks it, that counts. */
+const takeJournal = (course: Course, pair: HalfPair, isBlockersSaid: boolean): void => {
   const isHandover = pair.half === 'handover';
   const added = (name: string, itemsOf: (body: string) => readonly string[]): readonly string[] => {
     if (!isChanged(pair, name)) return [];
     const before = new Set(itemsOf(bodyOf(pair.stood, name)));
     return itemsOf(bodyOf(pair.written, name)).filter((one) => !before.has(one));
   };
-  const note = (type: 'decision' | 'assumption' | 'file' | 'command' | 'artifact', texts: readonly string[]): void => {
-    for (const text of texts)
-      apply(course, decideEntry(course.session, type, { text }, undefined), {
-        section: type,
-        written: text,
-        stands: '',
-      });
+  /** An entry of the journal; where both halves say it, it is one. */
+  const enter = (
+    type: EntryType,
+    section: string,
+    said: { readonly text: string; readonly exit_code?: number },
+  ): void => {
+    const entry = `${type} ${said.exit_code ?? ''} ${said.text.replaceAll(/\s+/g, ' ')}`;
+    if (course.entered.has(entry)) return;
+    course.entered.add(entry);
+    apply(course, decideEntry(course.session, type, said, undefined), { section, written: said.text, stands: '' });
+  };
+  const note = (type: EntryType, texts: readonly string[]): void => {
+    for (const text of texts) enter(type, type, { text });
   };
   const validation = (name: string, label: string, code: number): void => {
     for (const text of added(name, (body) => labelled(body, label)))
-      apply(course, decideEntry(course.session, 'validation', { text, exit_code: code }, undefined), {
-        section: name,
-        written: text,
-        stands: '',
-      });
+      enter('validation', name, { text, exit_code: code });
   };
   if (isHandover) {
     const body = 'Blockers and decisions';
@@ -312,7 +321,8 @@ const takeJournal = (course: Course, pair: HalfPair): void => {
       'assumption',
       added(body, (text) => labelled(text, 'Assumptions')),
     );
-    for (const reason of added(body, (text) => labelled(text, 'Blockers'))) raise(course, { reason, needs: null });
+    if (!isBlockersSaid)
+      for (const text of added(body, (said) => labelled(said, 'Blockers'))) raise(course, blockerOf(text));
     validation('Validation status', 'Passed', 0);
     validation('Validation status', 'Failed', 1);
     return;
@@ -345,6 +355,12 @@ interface WrittenBlocker {
   readonly reason: string;
   readonly needs: string | null;
 }
+
+/** A blocker as a handover tells it, in a line. */
+const blockerOf = (text: string): WrittenBlocker => {
+  const [, reason = text, needs = null] = /^(.*) \(needed to unblock: (.*)\)$/s.exec(text) ?? [];
+  return { reason, needs };
+};
 
 /** The blockers of a section: what is needed follows the one that it is about. */
 export const blockersIn = (body: string): readonly WrittenBlocker[] => {

@@ -134,7 +134,8 @@ export const stampIn = (path: string): string | undefined =>
   /(?:^|\/)(\d{8}_\d{4})_(?:handover|session-state)\.md$/.exec(path)?.[1];
 
 /** Whether a stamp of a file's name is a time: `YYYYMMDD_HHMM`. */
-const isStamp = (stamp: string): boolean => {
+export const isStamp = (stamp: string): boolean => {
+  if (!/^\d{8}_\d{4}$/.test(stamp)) return false;
   const [year, month, day] = [stamp.slice(0, 4), stamp.slice(4, 6), stamp.slice(6, 8)].map(Number);
   const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
   // A day that no month has is moved into the next one.
@@ -367,16 +368,21 @@ export const locateLive = (look: Look): Pair | undefined => {
   return only !== undefined && others.length === 0 ? pair(only, 'current-plus-single-live-handover') : locatePair(look);
 };
 
-/** The next free stamp of a pair from a minute on: `YYYYMMDD_HHMM`, in UTC. */
-export const freeStamp = ({ list }: Look, now: string): string => {
-  const taken = new Set(
-    ['handovers', 'session-state'].flatMap((folder) => list(folder).flatMap((name) => stampIn(name) ?? [])),
-  );
+/** The stamps that the documents in both folders have. */
+export const stampsIn = ({ list }: Look): readonly string[] =>
+  ['handovers', 'session-state'].flatMap((folder) => list(folder).flatMap((name) => stampIn(name) ?? []));
+
+/** The first stamp from a minute on that is not taken: `YYYYMMDD_HHMM`, in UTC. */
+export const nextStamp = (now: string, taken: readonly string[]): string => {
+  const known = new Set(taken);
   for (let time = Date.parse(now); ; time += 60_000) {
     const stamp = new Date(time).toISOString().slice(0, 16).replace('T', '_').replaceAll(/[-:]/g, '');
-    if (!taken.has(stamp)) return stamp;
+    if (!known.has(stamp)) return stamp;
   }
 };
+
+/** The next free stamp of a pair from a minute on. */
+export const freeStamp = (look: Look, now: string): string => nextStamp(now, stampsIn(look));
 
 /** What may be looked at, with other texts in some of its files; null takes a file away. */
 export const withTexts = (look: Look, texts: ReadonlyMap<string, string | null>): Look => ({

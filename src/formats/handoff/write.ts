@@ -94,9 +94,9 @@ export const orderFiles = (
 };
 
 /** That files are there which nobody has said to replace. */
-export const refuseThere = (paths: readonly string[]): Refusal =>
+export const refuseThere = (paths: readonly string[], hint = 'stint handoff update --updated-by WHO'): Refusal =>
   refuse('conflict', `${paths.join(' and ')} ${paths.length === 1 ? 'is' : 'are'} there already.`, {
     expected: 'other paths, or --force',
     candidates: paths,
-    hint: 'stint handoff update --updated-by WHO',
+    hint,
   });

@@ -1,0 +1,418 @@
+import { sessionIn, type Beforehand, type Order } from '../../kernel/dispatch.ts';
+import type { DecidedEvent } from '../../kernel/event.ts';
+import { blockersOf } from '../../kernel/journal.ts';
+import { decideUnblock } from '../../kernel/journal-rules.ts';
+import { decideReopen, isOverForGood } from '../../kernel/lifecycle.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import type { OpenedSession } from '../../kernel/session.ts';
+import type { World } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
+import { pairToJson, sessionOfFile } from './archiving.ts';
+import { archiveEvent, stampFor } from './begin.ts';
+import { cleanDocument, digestOfDocument } from './clean.ts';
+import { bodyOf, valueOf } from './document.ts';
+import { refuseTime } from './edit.ts';
+import { refuseUnsound } from './faults.ts';
+import { pairFieldsOf } from './fields.ts';
+import {
+  begunTarget,
+  decideOnDocuments,
+  describedSession,
+  groundOf,
+  liveTarget,
+  targetOf,
+  type Ground,
+  type Target,
+  type Worked,
+} from './live.ts';
+import { meantPair, mostBytes, type Whereabouts } from './look.ts';
+import { outputIn } from './outputs.ts';
+import { pairAnswer } from './pair-answer.ts';
+import { textIn, type Half } from './print.ts';
+import { restoredTexts, type Restored } from './restore.ts';
+import { readSections } from './sections.ts';
+import { pathsOf, refuseStamp, takenStamps } from './stamps.ts';
+import type { Status } from './statuses.ts';
+import { blockersIn, takeIn } from './take-in.ts';
+import { isNone } from './values.ts';
+import { currentPath, nextStamp, stampsIn } from './workspace.ts';
+import { behind, orderFiles, refuseThere } from './write.ts';
+
+/** An archived pair is the live one again, and the session that it is of becomes what it says. */
+
+/** What is restored, and what is said of it. */
+export interface Restoring extends Whereabouts {
+  readonly timestamp?: string | undefined;
+  readonly handover?: string | undefined;
+  readonly session_state?: string | undefined;
+  readonly updated_by: string;
+  readonly last_updated?: string | undefined;
+  readonly restore_timestamp?: string | undefined;
+  readonly status?: Status | undefined;
+  readonly next_owner?: string | undefined;
+  readonly handover_output?: string | undefined;
+  readonly session_output?: string | undefined;
+  readonly force?: boolean | undefined;
+}
+
+/** Restores a pair: as the one of this checkout, or with another output into files alone. */
+export const orderRestore = async (world: World, input: Restoring): Promise<Result<Order<JsonObject>, Refusal>> => {
+  const refusal =
+    refuseTime(input.last_updated) ??
+    refuseStamp('--timestamp', input.timestamp) ??
+    refuseStamp('--restore-timestamp', input.restore_timestamp);
+  if (refusal !== undefined) return err(refusal);
+  const snapshot = await findSnapshot(world, input);
+  if (!snapshot.ok) return snapshot;
+  const isPlaced = input.root !== undefined || input.start_dir !== undefined;
+  const ground = await groundOf(world, isPlaced ? input : { root: snapshot.value.root });
+  if (!ground.ok) return ground;
+  const paths = await targetsOf(world, ground.value, snapshot.value, input);
+  if (!paths.ok) return paths;
+  return paths.value.sessionState === currentPath
+    ? restoreLive(world, ground.value, snapshot.value, paths.value, input)
+    : restoreFiles(world, ground.value, snapshot.value, paths.value, input);
+};
+
+/** Two files, by their paths from the root. */
+interface TwoPaths {
+  readonly handover: string;
+  readonly sessionState: string;
+}
+
+/** An archived pair as it was found. */
+interface Snapshot {
+  /** The root that it lies below, and that from the root of the checkout; undefined outside of it. */
+  readonly root: string;
+  readonly pair: TwoPaths;
+  readonly texts: Readonly<Record<Half, string>>;
+  /** The session that it is of, where one here has made it. */
+  readonly owner: OpenedSession | undefined;
+  /** What reasons call it. */
+  readonly name: string;
+}
+
+const findSnapshot = async (world: World, input: Restoring): Promise<Result<Snapshot, Refusal>> => {
+  const found = await locateSnapshot(world, input);
+  if (!found.ok) return found;
+  const { root, pair } = found.value;
+  const prefix = `${world.places.here.root}/`;
+  const inside = root.startsWith(prefix) ? { root: root.slice(prefix.length) } : undefined;
+  const transfer = await readHalf(world, { ...found.value, inside }, 'handover', pair.handover);
+  if (!transfer.ok) return transfer;
+  const state = await readHalf(world, { ...found.value, inside }, 'session_state', pair.sessionState);
+  if (!state.ok) return state;
+  const key =
+    inside === undefined
+      ? undefined
+      : ((await sessionOfFile(world, inside, pair.sessionState)) ??
+        (await sessionOfFile(world, inside, pair.handover)));
+  return ok({
+    root,
+    pair,
+    texts: { handover: transfer.value, session_state: state.value },
+    owner: key === undefined ? undefined : await world.store.load(key),
+    name: input.timestamp ?? pair.handover,
+  });
+};
+
+const locateSnapshot = async (
+  world: World,
+  input: Restoring,
+): Promise<Result<{ readonly root: string; readonly pair: TwoPaths; readonly stamps: readonly string[] }, Refusal>> => {
+  if (input.timestamp === undefined) {
+    const meant = await meantPair(world, input);
+    return meant.ok ? ok({ root: meant.value.look.root, pair: meant.value.pair, stamps: [] }) : meant;
+  }
+  const ground = await groundOf(world, input);
+  if (!ground.ok) return ground;
+  const { look } = ground.value;
+  const stamps = [...new Set(stampsIn(look))].toSorted().toReversed().slice(0, 10);
+  return ok({ root: look.root, pair: pathsOf(input.timestamp), stamps });
+};
+
+/** The text of a half: that of the file, else, where that is gone, what was put on record when it was archived. */
+const readHalf = async (
+  world: World,
+  {
+    root,
+    inside,
+    stamps,
+  }: { readonly root: string; readonly inside: Pick<Ground, 'root'> | undefined; readonly stamps: readonly string[] },
+  half: Half,
+  path: string,
+): Promise<Result<string, Refusal>> => {
+  const text = (await world.project()).whole(root, path, mostBytes);
+  if (text.ok) return ok(cleanDocument(text.value));
+  const { id } = world.places.here;
+  const record =
+    text.error.isMissing && inside !== undefined && id !== null
+      ? await world.store.mirrorAt(id, `${inside.root}/${path}`)
+      : undefined;
+  const event = record === undefined ? undefined : await world.store.event(record.session, record.source);
+  const recorded = event?.type === 'PairArchived' ? textIn(event, half)?.text : undefined;
+  return recorded === undefined
+    ? err(
+        refuse('not-found', `${root}/${path} ${text.error.problem}.`, {
+          expected: 'a pair that was archived',
+          candidates: stamps,
+          hint: 'stint handoff audit',
+        }),
+      )
+    : ok(recorded);
+};
+
+/** Where the pair goes. Refused is what would write over it, or over a document of another session, and without force over anything. */
+const targetsOf = async (
+  world: World,
+  ground: Ground,
+  snapshot: Snapshot,
+  input: Restoring,
+): Promise<Result<TwoPaths, Refusal>> => {
+  const { root } = ground.look;
+  const stamp = input.restore_timestamp ?? nextStamp(world.caller.now, await takenStamps(world, ground));
+  const transfer = await outputIn(world, ground, input.handover_output, pathsOf(stamp).handover);
+  if (!transfer.ok) return transfer;
+  const state = await outputIn(world, ground, input.session_output, currentPath);
+  if (!state.ok) return state;
+  const paths = { handover: transfer.value, sessionState: state.value };
+  const both = [paths.handover, paths.sessionState];
+  if (paths.handover === paths.sessionState)
+    return err(refuse('conflict', 'Both documents would be the same file.', { expected: 'two files' }));
+  const sources = snapshot.root === root ? [snapshot.pair.handover, snapshot.pair.sessionState] : [];
+  const over = both.find((path) => sources.includes(path));
+  if (over !== undefined)
+    return err(
+      refuse('conflict', `${root}/${over} is what is to be restored.`, {
+        expected: 'a pair that was archived, or other outputs',
+      }),
+    );
+  const live = (await describedSession(world, ground.root))?.common.documents;
+  for (const path of both.filter((one) => one !== currentPath && one !== live?.handover)) {
+    const owner = await sessionOfFile(world, ground, path);
+    if (owner !== undefined)
+      return err(
+        refuse('conflict', `${root}/${path} is a document of ${owner}.`, {
+          expected: 'another stamp, or other outputs',
+        }),
+      );
+  }
+  const there = both.filter((path) => world.files.exists(`${root}/${path}`));
+  return there.length === 0 || input.force === true
+    ? ok(paths)
+    : err(
+        refuseThere(
+          there.map((path) => `${root}/${path}`),
+          'stint handoff archive, then the same with --force',
+        ),
+      );
+};
+
+const saidIn = (
+  { status, next_owner: owner, updated_by: by, last_updated: time }: Restoring,
+  now: string,
+): Restored => ({
+  status,
+  owner,
+  by,
+  at: time ?? now,
+});
+
+/** A pair of files that describes no session. */
+const restoreFiles = (
+  world: World,
+  ground: Ground,
+  { root, pair, texts }: Snapshot,
+  paths: TwoPaths,
+  input: Restoring,
+): Result<Order<JsonObject>, Refusal> => {
+  const restored = restoredTexts(texts, saidIn(input, world.caller.now), paths);
+  if (!restored.ok) return err(refuseUnsound(restored.error));
+  const { handover, session_state: state } = restored.value.texts;
+  const files = [
+    { path: paths.handover, text: handover },
+    { path: paths.sessionState, text: state },
+  ];
+  return orderFiles(world, ground, files, input.force === true, {
+    session: null,
+    docs_root: ground.look.root,
+    ...pairToJson(ground.look.root, paths),
+    status: restored.value.status,
+    next_owner: valueOf(readSections(state), 'Next owner'),
+    source: pairToJson(root, pair),
+    superseded: null,
+  });
+};
+
+/** What is decided on, of the pair that becomes the live one. */
+interface Course {
+  readonly ground: Ground;
+  readonly snapshot: Snapshot;
+  readonly paths: TwoPaths;
+  readonly input: Restoring;
+  /** The digests of what lies in the place and is nobody's here. */
+  readonly replaces: readonly string[];
+}
+
+const restoreLive = async (
+  world: World,
+  ground: Ground,
+  snapshot: Snapshot,
+  paths: TwoPaths,
+  input: Restoring,
+): Promise<Result<Order<JsonObject>, Refusal>> => {
+  const { owner, texts } = snapshot;
+  const where = { root: ground.root, ...paths };
+  const left = await leavingTarget(world, ground, owner);
+  const task = valueOf(readSections(texts.handover), 'Task summary');
+  const target =
+    owner === undefined
+      ? await begunTarget(world, isNone(task) ? 'not said' : task, where, { beside: left })
+      : targetOf(owner, where);
+  const replaces = await unknownIn(world, ground, paths, left);
+  return ok(orderRestored(world, { ground, snapshot, paths, input, replaces }, { target, left }));
+};
+
+/** Whoever has the documents now and makes way: another session, or what another program has left there, which becomes one. */
+const leavingTarget = async (
+  world: World,
+  ground: Ground,
+  owner: OpenedSession | undefined,
+): Promise<Target | undefined> => {
+  const described = await describedSession(world, ground.root);
+  if (described !== undefined) return described.key === owner?.key ? undefined : targetOf(described);
+  const found = await liveTarget(world, ground);
+  return found.ok && found.value.where?.sessionState === currentPath ? found.value : undefined;
+};
+
+/** The digests of what lies where the pair goes, and is kept nowhere else. */
+const unknownIn = async (
+  world: World,
+  ground: Ground,
+  paths: TwoPaths,
+  left: Target | undefined,
+): Promise<readonly string[]> => {
+  const project = await world.project();
+  const { id } = world.places.here;
+  const known = digestsOf(left);
+  const unknown: string[] = [];
+  for (const path of [paths.handover, paths.sessionState]) {
+    const text = project.whole(ground.look.root, path, mostBytes);
+    const digest = text.ok ? digestOfDocument(text.value) : undefined;
+    if (digest === undefined || known.includes(digest)) continue;
+    const isOurs = id !== null && (await world.store.wasMirror(id, `${ground.root}/${path}`, digest));
+    if (!isOurs) unknown.push(digest);
+  }
+  return unknown;
+};
+
+const digestsOf = (left: Target | undefined): readonly string[] =>
+  Object.values(left?.found ?? {}).map(digestOfDocument);
+
+const orderRestored = (
+  world: World,
+  course: Course,
+  { target, left }: { readonly target: Target; readonly left: Target | undefined },
+): Order<JsonObject> => ({
+  keys: left === undefined ? [target.key] : [target.key, left.key],
+  guards: [...target.guards, ...(left?.guards ?? [])],
+  processes: [],
+  fence: 'joins',
+  decide: (sessions, beforehand) => {
+    const { ground, paths } = course;
+    const leaving =
+      left === undefined
+        ? ok(new Map<string, readonly DecidedEvent[]>())
+        : decideOnDocuments(world, left, sessions, beforehand, (worked) => {
+            const stamp = stampFor(world, ground, worked.session.common.documents?.handover ?? null, paths.handover);
+            return ok([archiveEvent(worked, stamp, { isSuperseded: true, isLeft: true, texts: left.found })]);
+          });
+    if (!leaving.ok) return leaving;
+    // What somebody wrote there is with the session that leaves.
+    const taken =
+      left === undefined ? undefined : [...(sessions.get(left.key)?.common?.documents?.taken ?? digestsOf(left))];
+    const restored = decideOnDocuments(world, target, sessions, beforehand, (worked) =>
+      decideRestored(world, worked, course, taken, beforehand),
+    );
+    return restored.ok ? ok(new Map([...leaving.value, ...restored.value])) : restored;
+  },
+  answer: (after, before) => {
+    const session = sessionIn(after, target.key);
+    const { root } = course.ground.look;
+    const maker = left?.key ?? (before.get(target.key)?.common?.documents === undefined ? undefined : target.key);
+    const put = maker === undefined ? undefined : after.get(maker)?.common?.archivedPairs?.at(-1);
+    return {
+      session: session.key,
+      session_id: session.common.name,
+      ...pairAnswer(world, session),
+      source: pairToJson(course.snapshot.root, course.snapshot.pair),
+      superseded: put === undefined ? null : { session: maker ?? null, ...pairToJson(root, put) },
+      revision: session.common.revision,
+    };
+  },
+});
+
+/** A session becomes what an archived pair says; the pair that it had is archived before. */
+const decideRestored = (
+  world: World,
+  { session, bases, former }: Worked,
+  { ground, snapshot, paths, input, replaces }: Course,
+  taken: readonly string[] | undefined,
+  { origin }: Beforehand,
+): Result<readonly DecidedEvent[], Refusal> => {
+  const why = `restored from ${snapshot.name}`;
+  const said = saidIn(input, origin.now);
+  // Of another kind a status follows from its work, whatever the documents say.
+  const takesStatus = session.folded.handoff !== undefined;
+  const events: DecidedEvent[] = [];
+  if (former !== undefined) {
+    const before = former.common.documents?.handover ?? null;
+    events.push(
+      archiveEvent({ session: former, bases }, stampFor(world, ground, before, paths.handover), {
+        isSuperseded: before !== paths.handover,
+        isLeft: false,
+      }),
+    );
+  }
+  let now = session;
+  const apply = (decision: Result<readonly DecidedEvent[], Refusal>): Refusal | undefined => {
+    if (!decision.ok) return decision.error;
+    events.push(...decision.value);
+    now = behind(now, decision.value, origin);
+    return undefined;
+  };
+
+  const wanted = restoredTexts(snapshot.texts, said, paths);
+  if (!wanted.ok) return err(refuseUnsound(wanted.error));
+  const { status: closed, outcome } = now.common;
+  const stays = closed === 'active' || (outcome === 'completed' && wanted.value.status === 'done');
+  if (takesStatus && !stays) {
+    const refusal = apply(decideReopen(now, why, isOverForGood(now) ? why : undefined));
+    if (refusal !== undefined) return err(refusal);
+  }
+  const named = blockersIn(bodyOf(readSections(wanted.value.texts.session_state), 'Blockers'));
+  for (const { id, reason, needs } of blockersOf(now.common)) {
+    if (named.some((one) => one.reason === reason && one.needs === needs)) continue;
+    const refusal = apply(decideUnblock(now, { id, raised: undefined }, why));
+    if (refusal !== undefined) return err(refusal);
+  }
+  const status = said.status ?? (takesStatus ? undefined : pairFieldsOf(now).status);
+  const texts = status === said.status ? wanted : restoredTexts(snapshot.texts, { ...said, status }, paths);
+  if (!texts.ok) return err(refuseUnsound(texts.error));
+  const { handover, session_state: state } = texts.value.texts;
+  const edit = takeIn(
+    now,
+    bases,
+    {
+      written: { handover: { text: handover }, session_state: { text: state } },
+      origin: 'verb',
+      override: why,
+      mark: { updatedAt: said.at, updatedBy: said.by },
+      ...(taken === undefined ? {} : { taken }),
+      ...(replaces.length === 0 ? {} : { replaces }),
+    },
+    origin,
+  );
+  return edit.ok ? ok([...events, ...edit.value.events]) : edit;
+};
