@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { entriesText } from '../formats/handoff/history.ts';
+import { settledLook } from '../formats/handoff/live.ts';
 import { findRoot, lookBelow, refusePair } from '../formats/handoff/look.ts';
 import { reportToJson } from '../formats/handoff/report.ts';
 import { findingsText, itemsText, refuseDocuments } from '../formats/handoff/verdict.ts';
@@ -23,7 +24,11 @@ export const handoffReport = defineVerb({
     reads: async (world, { history_limit: limit = 3, ...where }) => {
       const root = await findRoot(world, where);
       if (!root.ok) return err({ refusal: root.error });
-      const report = reportToJson(await lookBelow(world, root.value), world.caller.now, limit);
+      const report = reportToJson(
+        await settledLook(world, await lookBelow(world, root.value)),
+        world.caller.now,
+        limit,
+      );
       const findings = objectsAt(report, 'findings');
       if (report['summary'] === null) return err({ report, refusal: refusePair(`there is none in ${root.value}`) });
       return findings.length === 0

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { settle } from '../formats/handoff/live.ts';
 import { meantPair } from '../formats/handoff/look.ts';
 import { summaryToJson } from '../formats/handoff/summary.ts';
 import { itemsText, refuseDocuments } from '../formats/handoff/verdict.ts';
@@ -22,9 +23,11 @@ export const handoffSummarize = defineVerb({
     reads: async (world, { strict, ...input }) => {
       const meant = await meantPair(world, input);
       if (!meant.ok) return err({ refusal: meant.error });
-      const { look, pair } = meant.value;
-      const report = summaryToJson(look, pair, world.caller.now);
-      const warnings = textsAt(report, 'warnings');
+      const { pair } = meant.value;
+      const { look, stale } = await settle(world, meant.value.look);
+      const summary = summaryToJson(look, pair, world.caller.now);
+      const warnings = [...textsAt(summary, 'warnings'), ...stale.map(({ text, command }) => `${text}: ${command}`)];
+      const report = { ...summary, warnings };
       if (strict !== true || warnings.length === 0) return ok(report);
       const findings = objectsAt(report, 'findings');
       const said = findings.length > 0 ? findings : [{ file: 'ACTIVE_LEASE.json', text: warnings[0] ?? '' }];

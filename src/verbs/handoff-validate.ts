@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { valueOf } from '../formats/handoff/document.ts';
+import { settle } from '../formats/handoff/live.ts';
 import { meantPair } from '../formats/handoff/look.ts';
 import { examinePair, findingToJson } from '../formats/handoff/summary.ts';
 import { findingsText, refuseDocuments } from '../formats/handoff/verdict.ts';
-import { textAt } from '../kernel/answer.ts';
+import { textAt, textsAt } from '../kernel/answer.ts';
 import { optionalText } from '../kernel/fields.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
@@ -25,7 +26,8 @@ export const handoffValidate = defineVerb({
     reads: async (world, input) => {
       const meant = await meantPair(world, input);
       if (!meant.ok) return err({ refusal: meant.error });
-      const { look, pair } = meant.value;
+      const { pair } = meant.value;
+      const { look, stale } = await settle(world, meant.value.look);
       const { handover: one, findings } = examinePair(look, pair);
       const report = {
         valid: findings.length === 0,
@@ -34,6 +36,7 @@ export const handoffValidate = defineVerb({
         handover: `${look.root}/${pair.handover}`,
         session_state: `${look.root}/${pair.sessionState}`,
         findings: findings.map(({ tag, path, finding }) => ({ tag, ...findingToJson(path, finding) })),
+        stale: stale.map(({ text, command }) => `${text}: ${command}`),
       };
       return report.valid ? ok(report) : err({ report, refusal: refuseDocuments('The pair', report.findings) });
     },
@@ -44,6 +47,7 @@ export const handoffValidate = defineVerb({
           `Valid handoff pair: status=${textAt(answer, 'status')}, next_owner=${textAt(answer, 'next_owner')}`,
           `Handover: ${textAt(answer, 'handover')}`,
           `Session-state: ${textAt(answer, 'session_state')}`,
+          ...textsAt(answer, 'stale').map((line) => `WARNING: ${line}`),
         ].join('\n')
       : findingsText(answer).join('\n'),
 });

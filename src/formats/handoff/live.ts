@@ -297,31 +297,60 @@ export const orderDocuments = (
   };
 };
 
+/** What may be looked at of documents, and what is not as it should be of their files, a sentence each with what helps. */
+export interface Settled {
+  readonly look: Look;
+  readonly stale: readonly { readonly text: string; readonly command: string }[];
+}
+
 /**
- * What may be looked at of documents, as they are when nobody writes them: where a file of the pair is a version that was made
- * here, another verb may be about to write the next one, and what it is to be is seen. So nobody sees one half of before and
- * one of after. What somebody has written in is seen as it lies there.
+ * Documents as they are when nobody writes them: where a file of the pair is a version that was made here, another verb may be
+ * about to write the next one, and what it is to be is seen. So nobody sees one half of before and one of after. What somebody
+ * has written in is seen as it lies there. An older version that a checkout or a merge has put there is told.
  */
-export const settledLook = async (world: World, look: Look): Promise<Look> => {
-  const prefix = `${world.places.here.root}/`;
-  if (!look.root.startsWith(prefix)) return look;
+export const settle = async (world: World, look: Look): Promise<Settled> => {
+  const { root: top, id } = world.places.here;
+  const prefix = `${top}/`;
+  if (!look.root.startsWith(prefix) || id === null) return { look, stale: [] };
+  const root = look.root.slice(prefix.length);
   try {
-    const session = await describedSession(world, look.root.slice(prefix.length));
+    const record = await world.store.mirrorAt(id, `${root}/${currentPath}`);
+    const session = record === undefined ? undefined : await world.store.load(record.session);
     const documents = session?.common.documents;
-    if (session === undefined || documents === undefined) return look;
+    if (session === undefined || documents === undefined) return { look, stale: [] };
+    if (documents.place !== id || documents.root !== root) return { look, stale: [goneOn(session)] };
     const seen = await world.documents(session);
     const { bases, found } = seen.leave(session).pair as SeenPair;
     const texts = new Map<string, string>();
+    const stale = [];
     for (const [half, path] of [
       ['handover', documents.handover],
       ['session_state', documents.sessionState],
-    ] as const)
-      if (path !== null && found[half].text !== undefined && !found[half].isEdited)
-        texts.set(path, printStanding(session, half, bases[half]));
-    return withTexts(look, texts);
+    ] as const) {
+      const { text, isEdited } = found[half];
+      if (path === null || text === undefined || isEdited) continue;
+      const wanted = printStanding(session, half, bases[half]);
+      texts.set(path, wanted);
+      const isWritten = text === wanted || (await world.store.mirrorAt(id, `${root}/${path}`))?.stamp === null;
+      if (!isWritten) stale.push(staleText(session, path));
+    }
+    return { look: withTexts(look, texts), stale };
   } catch (error) {
     // Documents are read whatever became of the store.
-    if (error instanceof StoreFailure) return look;
+    if (error instanceof StoreFailure) return { look, stale: [] };
     throw error;
   }
 };
+
+/** The same for whoever looks at the texts alone. */
+export const settledLook = async (world: World, look: Look): Promise<Look> => (await settle(world, look)).look;
+
+const staleText = ({ key }: OpenedSession, path: string): Settled['stale'][number] => ({
+  text: `${path} is an older version of what ${key} says`,
+  command: `stint rebuild --session ${key}`,
+});
+
+const goneOn = ({ key, common }: OpenedSession): Settled['stale'][number] => ({
+  text: `the documents tell of ${key}, which has gone on elsewhere since (${common.updatedAt})`,
+  command: `stint resume --session ${key}`,
+});

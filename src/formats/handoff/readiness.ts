@@ -8,7 +8,7 @@ import { ok, type Result } from '../../lib/result.ts';
 import { mayHoldSecret } from '../../lib/secret-hint.ts';
 import { shellWord } from '../../lib/text.ts';
 import { handover, sessionState } from './document.ts';
-import { describedSession } from './live.ts';
+import { describedSession, settle } from './live.ts';
 import { checkoutOf, lookBelow } from './look.ts';
 import { readyToJson, type Secret, type SessionLease, type SessionSaid } from './ready.ts';
 import { reportToJson } from './report.ts';
@@ -45,7 +45,8 @@ export const readReadiness = async (
         recordedHead: null,
       })
     : undefined;
-  const look = lookOnce(await lookBelow(world, root));
+  const settled = await settle(world, await lookBelow(world, root));
+  const look = lookOnce(settled.look);
   const pair = locatePair(look);
   const documents =
     pair === undefined
@@ -68,6 +69,7 @@ export const readReadiness = async (
         session: session === undefined ? undefined : await saidBy(world, session),
         changedAt: changedBelow(await world.project(), basesOf(root, checkout)),
         secrets,
+        stale: settled.stale,
         tree: await tree,
         required: required.value,
         now,

@@ -32,6 +32,7 @@ const factsOf = (files: Files, more: Partial<ReadyFacts> = {}): ReadyFacts => {
     session: undefined,
     changedAt: (path) => (path === 'src/a.ts' ? 0 : undefined),
     secrets: [],
+    stale: [],
     tree: undefined,
     required: new Set(),
     now,

@@ -30,6 +30,8 @@ export interface ReadyFacts {
   /** When a file that is named was changed, in milliseconds; undefined where there is none. */
   readonly changedAt: (path: string) => number | undefined;
   readonly secrets: readonly Secret[];
+  /** Files that are not what their session says, with what helps. */
+  readonly stale: readonly { readonly text: string; readonly command: string }[];
   /** What is changed in the checkout beside the documents; undefined where it is not under version control. */
   readonly tree: OutsideLook | undefined;
   readonly required: ReadonlySet<Requirement>;
@@ -205,7 +207,8 @@ const leaseOf = (facts: ReadyFacts): readonly Reason[] => {
   }
 };
 
-const sessionOf = ({ session, actor, where }: ReadyFacts): readonly Reason[] => [
+const sessionOf = ({ session, stale, actor, where }: ReadyFacts): readonly Reason[] => [
+  ...stale.map((one): Reason => ({ code: 'documents-stale', ...one, severity: 'blocking' })),
   ...(session?.edits ?? []).map((text): Reason => ({
     code: 'edit-not-taken',
     text,

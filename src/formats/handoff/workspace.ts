@@ -255,12 +255,17 @@ const checkTarget = (look: Look, document: Document, path: string): readonly Doc
   if (target === undefined) return finding('ptr-outside', 'it names a file outside of the documentation', remedy);
   const text = openAt(look, target);
   // What stands in a file that is none of the two is not told.
-  if (!text.ok) return finding('ptr-dangling', `it names ${target}, which ${text.error.problem}`, remedy);
+  if (!text.ok)
+    return finding('ptr-dangling', `it names ${pathBetween(path, target)}, which ${text.error.problem}`, remedy);
   const named = text.value;
   if (named.conflict !== undefined)
-    return finding('ptr-conflict', `it names ${target}, in which a merge has left a conflict`, `put ${target} right`);
+    return finding(
+      'ptr-conflict',
+      `it names ${pathBetween(path, target)}, in which a merge has left a conflict`,
+      `put ${target} right`,
+    );
   if (rootHeading(named) !== other.root)
-    return finding('ptr-wrong-kind', `it names ${target}, which is no ${other.called}`, remedy);
+    return finding('ptr-wrong-kind', `it names ${pathBetween(path, target)}, which is no ${other.called}`, remedy);
   if (statusOf(named) !== statusOf(document))
     return finding(
       'ptr-status-mismatch',
