@@ -1,6 +1,18 @@
 /** What lies where an orchestration does and is damaged, or is of another program: it never counts as nothing, and nothing of it is lost. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { dumpStore, eventsOf, treeOf } from './support/stores.ts';
@@ -110,21 +122,103 @@ for (const [damage, content] of Object.entries(damages)) {
   });
 }
 
-test('with the file of our own orchestration gone, or a folder in its place, every verb goes on', (context) => {
-  const { world, key } = oursIn(context);
+test('with the file of our own orchestration gone every verb goes on, and the next one that writes makes it anew', (context) => {
+  const { world } = oursIn(context);
   rmSync(world.path(current));
   world.answer('todo', 'add', 'Warm the cups');
   assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).pending_tasks.length, 2);
-  rmSync(world.path(current));
-  mkdirSync(world.path(current));
-  const { status, stderr } = world.run('todo', 'add', 'Pour');
-  assert.equal(status, 0);
-  assert.match(stderr, /orchestrator-session\.json could not be written/);
-  assert.equal(world.run('status', '--json').json.session, key);
-  rmSync(world.path(current), { recursive: true });
-  world.answer('list');
-  assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).pending_tasks.length, 3);
 });
+
+/** What may lie in the place of the file and is none, with the name under which it is kept, and what must be true of it there. */
+const noFiles: Readonly<Record<string, readonly [put: (path: string) => void, isKept: (path: string) => boolean]>> = {
+  folder: [
+    (path) => {
+      mkdirSync(path);
+      writeFileSync(join(path, 'notes.txt'), 'mine');
+    },
+    (path) => readFileSync(join(path, 'notes.txt'), 'utf8') === 'mine',
+  ],
+  // A session that could be read, so that whoever followed the link would take it for the file.
+  link: [(path) => symlinkSync('../target.json', path), (path) => readlinkSync(path) === '../target.json'],
+  pipe: [(path) => void spawnSync('mkfifo', [path]), (path) => lstatSync(path).isFIFO()],
+};
+
+/** A link that leads nowhere, and one that leads out of the checkout. */
+const links: readonly string[] = ['nowhere.json', '../../outside.json'];
+
+for (const [what, [lay, isKept]] of Object.entries(noFiles)) {
+  test(`a ${what} in the place of the file is set aside as it is by whatever writes, and its name is told`, (context) => {
+    const { world, key } = oursIn(context);
+    const target = world.write('target.json', left());
+    rmSync(world.path(current));
+    lay(world.path(current));
+    world.answer('status');
+    assert.ok(isKept(world.path(current)), 'looking changes nothing');
+    assert.equal(world.run('doctor').status, 6);
+    const one = createWorld(context, { from: world });
+    rmSync(one.path(current), { recursive: true, force: true });
+    lay(one.path(current));
+    const warned = new RegExp(
+      `orchestrator-session\\.json was a ${what}, which is kept as orchestrator-session\\.json\\.kept-${what}$`,
+      'm',
+    );
+    for (const [there, args] of [
+      [world, ['note', 'remark', 'ground']],
+      [one, ['begin', 'orchestration', '--fresh', '--goal', 'Serve coffee']],
+    ] as const) {
+      const { status, stderr } = there.run(...args);
+      assert.deepEqual([status, warned.test(stderr)], [0, true], stderr);
+      assert.ok(isKept(there.path(`${current}.kept-${what}`)));
+      assert.equal(JSON.parse(readFileSync(there.path(current), 'utf8')).goal, 'Serve coffee');
+      assert.ok(lstatSync(there.path(current)).isFile());
+      assert.equal(there.answer('doctor').healthy, true);
+    }
+    assert.equal(readFileSync(target, 'utf8'), left(), 'what a link leads to is not touched');
+    // The next one has a name of its own.
+    rmSync(world.path(current));
+    lay(world.path(current));
+    assert.match(String(world.answer('rebuild').warnings), new RegExp(`kept-${what}-2$`));
+    assert.equal(world.answer('status').session, key);
+  });
+
+  test(`a ${what} where no session lies is told by whoever would begin, and set aside by begin --fresh`, (context) => {
+    const world = createWorld(context);
+    mkdirSync(world.path('.claude'));
+    const target = world.write('target.json', left());
+    lay(world.path(current));
+    assert.notEqual(world.run('begin', 'orchestration', '--goal', 'Serve coffee').status, 0);
+    assert.ok(isKept(world.path(current)));
+    const { status, stderr } = world.run('begin', 'orchestration', '--fresh', '--goal', 'Serve coffee');
+    assert.equal(status, 0);
+    assert.match(
+      stderr,
+      new RegExp(`was a ${what}, which is kept as orchestrator-session\\.json\\.kept-${what}$`, 'm'),
+    );
+    assert.ok(isKept(world.path(`${current}.kept-${what}`)));
+    assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).goal, 'Serve coffee');
+    assert.equal(readFileSync(target, 'utf8'), left());
+    // What others put there once the session has left is theirs.
+    world.answer('finish', '--abort');
+    lay(world.path(current));
+    world.answer('history');
+    world.answer('rebuild');
+    assert.ok(isKept(world.path(current)));
+    assert.equal(world.answer('doctor').healthy, true);
+  });
+}
+
+for (const target of links) {
+  test(`nothing is written through a link to ${target}`, (context) => {
+    const world = createWorld(context);
+    mkdirSync(world.path('.claude'));
+    symlinkSync(target, world.path(current));
+    const { status, stderr } = world.run('begin', 'orchestration', '--fresh', '--goal', 'Serve coffee');
+    assert.deepEqual([status, stderr.includes('was a link, which is kept as ')], [0, true], stderr);
+    assert.equal(readlinkSync(world.path(`${current}.kept-link`)), target);
+    assert.equal(existsSync(world.path('.claude', target)), false);
+    assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).goal, 'Serve coffee');
+  });
+}
 
 // Without a session of ours.
 

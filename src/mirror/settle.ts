@@ -49,7 +49,7 @@ export const inspectMirrors = async (world: MirrorWorld, session: string): Promi
       ((await world.store.wasMirror(record.place, record.path, found)) ||
         (await wasMadeBeyond(world, record, ground, found)));
     // A session that has left a file has no part in what others put there later.
-    if (record.digest === goneDigest && record.stamp !== null && found !== undefined && !wasMade) continue;
+    if (record.digest === goneDigest && record.stamp !== null && !wasMade) continue;
     // What somebody writes in a document is taken in by the next verb that writes.
     const isEdited = content?.document !== undefined && typeof found === 'string' && !wasMade;
     if (isEdited || (content?.document?.isFixed === true && record.stamp !== null)) continue;
@@ -124,10 +124,12 @@ export const settleMirror = async (
   const wasBeyond = typeof seen === 'string' && (await wasMadeBeyond(world, record, ground, seen));
   const warnings: string[] = [];
   const { document } = content;
+  const isCurrent = ground?.current !== undefined && document === undefined && content.isOutside !== true;
   const file: MirrorFile = {
     ...(document === undefined ? {} : { isDocument: true as const }),
     stamp: () => (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true ? stampOf(path) : null),
     digest: () => {
+      if (isCurrent && whatIsNoFile(path) !== undefined) return null;
       const found = digestOf(path, document !== undefined);
       if (found === undefined) throw new Error('it is no regular file of text');
       return found;
@@ -142,6 +144,10 @@ export const settleMirror = async (
       // Somebody else may have moved the folder since: what is written here now would stand in the way when it comes back.
       if (content.isOutside !== true && ground?.there !== undefined && lyingAt(ground.there) === 'nothing')
         return record.stamp;
+      const inTheWay = isCurrent && found === null ? whatIsNoFile(path) : undefined;
+      // What others put into a place that the session has left is theirs.
+      if (inTheWay !== undefined && record.digest === goneDigest) return 'left';
+      if (inTheWay !== undefined) warnings.push(moveAside(path, inTheWay));
       const action = planMirror(record.digest, found, wasMade || (wasBeyond && found === seen));
       if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found, found === content.original));
       removeStaleTemps(dirname(path));
@@ -217,15 +223,27 @@ const groundOf = async ({ store, kinds, places }: MirrorWorld, session: string):
 };
 
 /** Whether a mirror lies in the folder where that is now: before it was archived, its mirrors had other paths. */
-const isBelow = ({ path }: MirrorRecord, ground: Ground | undefined): boolean =>
+const isBelow = ({ path }: Pick<MirrorRecord, 'path'>, ground: Ground | undefined): boolean =>
   ground === undefined || path.startsWith(`${ground.folder}/`);
 
-/** The file of a mirror; undefined where a link leads it out of its checkout. */
+/** The file of a mirror, a link there taken as it is; undefined where one on the way leads out of its checkout. */
 const pathOf = (
   { places }: MirrorWorld,
   { place, path }: MirrorRecord,
   ground: Ground | undefined,
-): string | undefined => confine(places.homeOf({ place, branch: ground?.row.branch ?? null }).root, path);
+): string | undefined => {
+  const { root } = places.homeOf({ place, branch: ground?.row.branch ?? null });
+  const there = placeOfFolder(root, path);
+  return there !== undefined && isBelow({ path }, ground) && isLink(there) ? there : confine(root, path);
+};
+
+const isLink = (path: string): boolean => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  } catch {
+    return false;
+  }
+};
 
 /** Whether a version of a mirror was made where its folder lies when that is not where it is now. */
 const wasMadeBeyond = async (
@@ -380,4 +398,21 @@ const setAside = (path: string, digest: string, isOriginal: boolean): string => 
   return isOriginal
     ? `${basename(path)} of the original is kept as ${basename(kept)}`
     : `${basename(path)} had been changed by somebody else; that version is kept as ${basename(kept)}`;
+};
+
+/** What lies there and is no file; undefined where one does, or nothing. */
+const whatIsNoFile = (path: string): 'link' | 'folder' | 'pipe' | 'device' | undefined => {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile()) return undefined;
+  if (found.isSymbolicLink()) return 'link';
+  if (found.isDirectory()) return 'folder';
+  return found.isFIFO() ? 'pipe' : 'device';
+};
+
+/** Keeps what is no file beside it, as it is: nothing is read, no link is followed. */
+const moveAside = (path: string, what: string): string => {
+  let kept = `${path}.kept-${what}`;
+  for (let number = 2; lyingAt(kept) !== 'nothing'; number += 1) kept = `${path}.kept-${what}-${number}`;
+  renameSync(path, kept);
+  return `${basename(path)} was a ${what}, which is kept as ${basename(kept)}`;
 };
