@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { as, claim } from './support/leases.ts';
 import { dumpStore, eventsOf, treeOf } from './support/stores.ts';
 import { onTerminal } from './support/terminal.ts';
 import {
@@ -83,6 +84,13 @@ const oursIn = (context: TestContext): { readonly world: TestWorld; readonly key
   world.answer('todo', 'add', 'Boil water');
   return { world, key: session };
 };
+
+/** Changes what the file of a session holds, as another program would. */
+const edit = (world: TestWorld, change: (file: Printed) => Printed, path = current): void => {
+  world.write(path, JSON.stringify(change(JSON.parse(readFileSync(world.path(path), 'utf8'))), null, 2));
+};
+
+const written = (world: TestWorld, path = current): Printed => JSON.parse(readFileSync(world.path(path), 'utf8'));
 
 /** The files that were set aside. */
 const keptIn = (world: TestWorld): readonly string[] =>
@@ -223,6 +231,79 @@ for (const target of links) {
     assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).goal, 'Serve coffee');
   });
 }
+
+test('what another program adds to the file of a session goes on record without moving it, and stays in the file and in every later one', (context) => {
+  const { world, key } = oursIn(context);
+  const { revision } = world.answer('show', key);
+  // Somebody holds the session, and alone moves it.
+  claim(world, '--session', key);
+  edit(world, (file) => ({
+    ...file,
+    goal: 'Rule the world',
+    ticket: { id: 7 },
+    agents: [{ ...file.agents[0], task: 'Nothing', tokens_used: 12 }],
+    pending_tasks: [{ task: 'Boil water', due: 'noon' }],
+  }));
+  const edited = readFileSync(world.path(current));
+  const { status, stderr } = as(world, 'bob').run('note', 'remark', 'ground', '--session', key);
+  assert.equal(status, 0);
+  assert.match(stderr, /is kept as orchestrator-session\.json\.kept-[\da-f]{8}; the keys that it adds stay in ours\n$/);
+  assert.deepEqual(keptIn(world), [base64(edited)]);
+  const holds = (file: Printed): void => {
+    assert.deepEqual([file.goal, file.ticket], ['Serve coffee', { id: 7 }]);
+    assert.deepEqual([file.agents[0].task, file.agents[0].tokens_used], ['Grind', 12]);
+    assert.deepEqual(file.pending_tasks, [{ task: 'Boil water', due: 'noon' }]);
+  };
+  holds(written(world));
+  assert.equal(world.answer('show', key).revision, revision);
+  assert.deepEqual(eventsOf(world, key).at(-1).data, {
+    keys: { file: { ticket: { id: 7 } }, 'agents grind-1': { tokens_used: 12 }, 'pending_tasks 0': { due: 'noon' } },
+  });
+  world.answer('agent', 'complete', 'grind-1', '--summary', 'Ground');
+  holds(written(world));
+  rmSync(world.path(current));
+  world.answer('rebuild');
+  holds(written(world));
+  const count = eventsOf(world, key).length;
+  edit(world, (file) => ({ ...file, goal: 'x' }));
+  assert.match(
+    String(world.answer('rebuild').warnings),
+    /kept-[\da-f]{8}$/,
+    'nothing is added, and nothing is said of it',
+  );
+  assert.equal(eventsOf(world, key).length, count);
+  edit(world, (file) => ({ ...file, late: 'AKIAIOSFODNN7EXAMPLE' }));
+  world.run('finish', '--abort');
+  const over = written(world, `${history}/${key.slice('orchestration:'.length)}.json`);
+  holds(over);
+  assert.match(over.late, /^\[REDACTED/, 'a secret is not put on record');
+  assert.equal(existsSync(world.path(current)), false);
+  assert.equal(world.answer('doctor').healthy, true);
+});
+
+test('what is added to the file of a session that makes way for another stays with that session', (context) => {
+  const { world, key } = oursIn(context);
+  edit(world, (file) => ({ ...file, ticket: 7 }));
+  world.run('new', 'Serve tea', '--name', 'tea');
+  assert.equal(written(world, `${history}/${key.slice('orchestration:'.length)}.json`).ticket, 7);
+  assert.deepEqual([written(world).goal, written(world).ticket], ['Serve tea', undefined]);
+  // In the file of one that is over it counts as well.
+  edit(world, (file) => ({ ...file, late: 8 }), `${history}/${key.slice('orchestration:'.length)}.json`);
+  world.run('rebuild');
+  assert.equal(written(world, `${history}/${key.slice('orchestration:'.length)}.json`).late, 8);
+  assert.equal(world.answer('doctor').healthy, true);
+});
+
+test('rebuild alone keeps what was added, also to a session that was taken over', (context) => {
+  const world = createWorld(context);
+  world.write(current, left({ zz: 1, agents: [] }));
+  world.answer('import', 'orchestrator');
+  world.run('todo', 'add', 'Wash up');
+  edit(world, (file) => ({ ...file, zz: 2, added: true }));
+  world.answer('rebuild');
+  world.answer('todo', 'add', 'Dry up');
+  assert.deepEqual([written(world).zz, written(world).added, written(world).pending_tasks.length], [2, true, 3]);
+});
 
 // Without a session of ours.
 

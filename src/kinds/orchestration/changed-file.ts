@@ -1,7 +1,16 @@
+import { keyOf } from '../../kernel/address.ts';
+import { kernelEvent } from '../../kernel/event.ts';
 import type { ChangedFile, FileWorld } from '../../kernel/kind.ts';
+import { cleanJson } from '../../kernel/verb.ts';
+import type { UnknownKeys } from '../../formats/orchestrator/document.ts';
+import type { Json } from '../../lib/canonical-json.ts';
+import { ok } from '../../lib/result.ts';
+import { stateOf } from './command.ts';
+import { kindName } from './documents.ts';
+import { addedKeys } from './foreign-keys.ts';
 import { openReader } from './found-sessions.ts';
 
-/** What another program has made of the file of an orchestration. */
+/** What another program has made of the file of an orchestration. What it adds to the format is put on record, and stays in the file. */
 export const changed = async (world: FileWorld, root: string, path: string): Promise<ChangedFile> => {
   const read = await openReader(world, root, { isOurs: true });
   const { found, digest } = read({ path: `${root}/${path}`, isListed: true });
@@ -11,5 +20,22 @@ export const changed = async (world: FileWorld, root: string, path: string): Pro
       is: `was written by a newer version: its schema is ${JSON.stringify(found.version)}, and 1 is what is understood here`,
       more: 'a newer stint takes it over: upgrade stint',
     };
-  return { digest };
+  if (found.what !== 'session' || found.session.lost.length > 0) return { digest };
+  const { document } = found.session;
+  const key = keyOf(kindName, document.session_id);
+  const plain: Json = JSON.parse(JSON.stringify(found.session.unknown));
+  const { value } = await cleanJson(plain, world.caller.redact);
+  // Texts are replaced by texts: what it is made of stays.
+  const unknown = value as unknown as UnknownKeys;
+  return {
+    digest,
+    record: {
+      key,
+      decide: (session) => {
+        const keys = addedKeys(stateOf(session), session.common, { document, unknown });
+        return ok(Object.keys(keys).length === 0 ? [] : [kernelEvent('KeysAdded', { keys })]);
+      },
+      more: 'the keys that it adds stay in ours',
+    },
+  };
 };
