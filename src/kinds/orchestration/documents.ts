@@ -47,13 +47,14 @@ export const mirrorsOf = (state: OrchestrationState, common: Common): readonly M
   const [place, left] = isOpen ? [currentPath, historyPath(common.name)] : [historyPath(common.name), currentPath];
   return [
     { path: place, source, render, ...original },
-    // One that was over lay elsewhere: what lies there is of another session.
+    // The file of the history is nobody else's. That of the current one is left by a session that was open there alone: else
+    // another session's lies in it.
     {
       path: left,
       source,
       render: () => '',
       isGone: true,
-      ...(isOpen || state.origin?.wasOpen !== true ? {} : original),
+      ...(isOpen || state.origin?.wasOpen === true ? original : {}),
     },
   ];
 };
