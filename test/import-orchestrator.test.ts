@@ -544,6 +544,12 @@ test('what lies in the history is over as far as it says how, and its file is ou
   );
   const before = filesIn(world);
   const { sessions } = importIn(world);
+  const updatedOf = (entry: string) => world.answer('history', 'show', entry).updated;
+  assert.deepEqual(
+    [updatedOf(id), listOf(world.answer('history').sessions).map(({ updated }) => updated)],
+    ['2026-03-01T08:10:00.000Z', Array.from({ length: 2 }, () => '2026-03-01T08:10:00.000Z')],
+    'it was written when its file says so',
+  );
   assert.deepEqual(
     listOf(sessions).map(({ session, status, archived }) => [session, status, archived]),
     [
@@ -560,6 +566,7 @@ test('what lies in the history is over as far as it says how, and its file is ou
   assert.deepEqual(world.answer('history').files, [], 'nor is what goes on');
   world.answer('resume', '--rerun', 'pour-1');
   world.answer('finish', '--abort');
+  assert.match(updatedOf(id), /^2026-03-17T/);
   assert.equal(written(world, historyOf(id)).zz, 1);
   assert.equal(existsSync(world.path(current)), false);
   assert.deepEqual(keptIn(world, '.claude/orchestrator-history'), [text(document({ zz: 1 }))]);

@@ -684,10 +684,17 @@ const readUsage = (
   if (value !== undefined && value !== null && !isJsonObject(value))
     reader.change(path, value, `is no object: ${shown(value)} was left out`);
   const fields = fieldsOf(isJsonObject(value) ? value : {}, path, usageKeys, reader);
+  const percentage = numberOf(fields, 'percentage', 'percent');
+  if (percentage !== null && percentage > 100)
+    reader.change(
+      pathTo(path, 'percentage'),
+      percentage,
+      `is ${percentage}, more than all: it was taken as 100 percent`,
+    );
   return {
     document: {
       estimated_tokens: numberOf(fields, 'estimated_tokens', 'tokens_used', 'tokens'),
-      percentage: numberOf(fields, 'percentage', 'percent'),
+      percentage: percentage === null ? null : Math.min(percentage, 100),
       last_compression: timeOf(fields, 'last_compression', 'last_compressed'),
     },
     unknown: untaken(fields),
