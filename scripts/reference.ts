@@ -436,6 +436,7 @@ const showOthers = (kind: Kind): void => {
   append(begun, ok([kernelEvent('ResultRefused', {})]));
   append(begun, ok([kernelEvent('BlockerRaised', { reason: 'reason', needs: 'a decision' })]));
   append(begun, ok([kernelEvent('BlockerCleared', { blocker: 1 })]));
+  append(begun, ok([kernelEvent('KeysAdded', { keys: { file: { ticket: 'T-1' } } })]));
   append(bound, decideSalvaged(bound, 'events from 9 on were lost'));
   const from = { source: 'ocr', taken: 1, branch: 'main', worktree: 'main' };
   append(bound, decideImport(bound, [], { ...from, problems: [], files: [] }));

@@ -490,11 +490,49 @@ test('a session that was over comes closed, is in the way of none, and goes on f
   assert.deepEqual([one.status, one.archived], ['completed', false]);
   const begun = world.run('begin', 'orchestration', '--goal', 'Serve coffee', '--json');
   assert.equal(begun.status, 0, begun.stdout);
-  assert.equal(keptIn(world).length, 1, 'and its file is kept');
+  assert.match(
+    begun.stderr,
+    new RegExp(
+      `^stint: warning: \\S+\\.json of the original is kept as \\S+\\.kept-[\\da-f]{8}; ${key} lies in the history now\\n$`,
+    ),
+  );
+  assert.deepEqual(keptIn(world), [text(document({ status: 'complete', agents: [document().agents[0]] }))]);
   assert.equal(written(world).goal, 'Serve coffee');
+  assert.deepEqual(
+    [written(world, historyOf(id)).status, written(world, historyOf(id)).goal],
+    ['complete', 'Serve tea'],
+  );
+  assert.equal(world.answer('history').total, 1);
   assert.equal(world.answer('history', 'resume', id).put_away, begun.json.session);
   assert.equal(written(world).session_id, id);
+  assert.equal(existsSync(world.path(historyOf(id))), false);
+  assertHealthy(world);
 });
+
+for (const [name, args] of [
+  ['new', ['new', 'Serve coffee', '--name', 'coffee']],
+  ['begin --fresh', ['begin', 'orchestration', '--fresh', '--goal', 'Serve coffee', '--name', 'coffee']],
+  ['an import from elsewhere and its first move', ['todo', 'add', 'Grind', '--session', 'orchestration:coffee']],
+] as const)
+  test(`a session that was over when it was taken over goes from the current file to the history by ${name}`, (context) => {
+    const over = document({ status: 'complete', agents: [document().agents[0]] });
+    const world = worldWith(context, over);
+    take(world);
+    put(world, 'copy/coffee.json', document({ session_id: 'coffee', goal: 'Serve coffee' }));
+    if (args[0] === 'todo') assert.equal(take(world, 'copy').result, 'imported');
+    assert.equal(existsSync(world.path(historyOf(id))), false);
+    const { status, stderr } = world.run(...args);
+    assert.equal(status, 0, stderr);
+    assert.match(stderr, / of the original is kept as .* lies in the history now$/m);
+    assert.deepEqual([written(world).session_id, written(world, historyOf(id)).goal], ['coffee', 'Serve tea']);
+    assert.deepEqual(keptIn(world), [text(over)]);
+    world.answer('rebuild');
+    assertHealthy(world);
+    assert.deepEqual(
+      listOf(world.answer('history').sessions).map(({ session_id: one, status: how }) => [one, how]),
+      [[id, 'complete']],
+    );
+  });
 
 test('what lies in the history is over as far as it says how, and its file is ours once it goes on and ends again', (context) => {
   const world = createWorld(context);
@@ -506,6 +544,12 @@ test('what lies in the history is over as far as it says how, and its file is ou
   );
   const before = filesIn(world);
   const { sessions } = importIn(world);
+  const updatedOf = (entry: string) => world.answer('history', 'show', entry).updated;
+  assert.deepEqual(
+    [updatedOf(id), listOf(world.answer('history').sessions).map(({ updated }) => updated)],
+    ['2026-03-01T08:10:00.000Z', Array.from({ length: 2 }, () => '2026-03-01T08:10:00.000Z')],
+    'it was written when its file says so',
+  );
   assert.deepEqual(
     listOf(sessions).map(({ session, status, archived }) => [session, status, archived]),
     [
@@ -516,12 +560,15 @@ test('what lies in the history is over as far as it says how, and its file is ou
   assert.equal(world.answer('status', key).reason, 'it lay in the history unfinished');
   assert.deepEqual(filesIn(world), before);
   assert.deepEqual(world.answer('history').files, [], 'what is taken over is not listed twice');
-  world.answer('history', 'resume', id);
+  move(world, 'history', 'resume', id);
   assert.deepEqual([written(world).session_id, written(world).zz], [id, 1]);
+  assert.equal(existsSync(world.path(historyOf(id))), false, 'it is in one of the two places');
   assert.deepEqual(world.answer('history').files, [], 'nor is what goes on');
   world.answer('resume', '--rerun', 'pour-1');
-  move(world, 'finish', '--abort');
+  world.answer('finish', '--abort');
+  assert.match(updatedOf(id), /^2026-03-17T/);
   assert.equal(written(world, historyOf(id)).zz, 1);
+  assert.equal(existsSync(world.path(current)), false);
   assert.deepEqual(keptIn(world, '.claude/orchestrator-history'), [text(document({ zz: 1 }))]);
   assertHealthy(world);
 });

@@ -1,8 +1,21 @@
 /** What lies where an orchestration does and is damaged, or is of another program: it never counts as nothing, and nothing of it is lost. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { as, claim } from './support/leases.ts';
 import { dumpStore, eventsOf, treeOf } from './support/stores.ts';
 import { onTerminal } from './support/terminal.ts';
 import {
@@ -72,6 +85,13 @@ const oursIn = (context: TestContext): { readonly world: TestWorld; readonly key
   return { world, key: session };
 };
 
+/** Changes what the file of a session holds, as another program would. */
+const edit = (world: TestWorld, change: (file: Printed) => Printed, path = current): void => {
+  world.write(path, JSON.stringify(change(JSON.parse(readFileSync(world.path(path), 'utf8'))), null, 2));
+};
+
+const written = (world: TestWorld, path = current): Printed => JSON.parse(readFileSync(world.path(path), 'utf8'));
+
 /** The files that were set aside. */
 const keptIn = (world: TestWorld): readonly string[] =>
   readdirSync(world.path('.claude'))
@@ -99,9 +119,13 @@ for (const [damage, content] of Object.entries(damages)) {
     assert.deepEqual([treeOf(world.path('.claude')), dumpStore(world)], [files, store], 'looking changes nothing');
     const { status, stderr } = world.run('note', 'remark', 'ground');
     assert.equal(status, 0);
-    assert.match(
-      stderr,
-      /^stint: warning: orchestrator-session\.json had been changed by somebody else; that version is kept as orchestrator-session\.json\.kept-[\da-f]{8}\n$/,
+    const newer =
+      'was written by a newer version: its schema is "2.0", and 1 is what is understood here; that version is kept as NAME; a newer stint takes it over: upgrade stint';
+    const told =
+      damage === 'of a newer version' ? newer : 'had been changed by somebody else; that version is kept as NAME';
+    assert.equal(
+      stderr.replace(/orchestrator-session\.json\.kept-[\da-f]{8}/, 'NAME'),
+      `stint: warning: orchestrator-session.json ${told}\n`,
     );
     assert.deepEqual(keptIn(world), [base64(content)]);
     assert.equal(readFileSync(world.path(current), 'utf8'), sound, 'a remark is not shown in it');
@@ -110,20 +134,175 @@ for (const [damage, content] of Object.entries(damages)) {
   });
 }
 
-test('with the file of our own orchestration gone, or a folder in its place, every verb goes on', (context) => {
-  const { world, key } = oursIn(context);
+test('with the file of our own orchestration gone every verb goes on, and the next one that writes makes it anew', (context) => {
+  const { world } = oursIn(context);
   rmSync(world.path(current));
   world.answer('todo', 'add', 'Warm the cups');
   assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).pending_tasks.length, 2);
-  rmSync(world.path(current));
-  mkdirSync(world.path(current));
-  const { status, stderr } = world.run('todo', 'add', 'Pour');
+});
+
+/** What may lie in the place of the file and is none, with the name under which it is kept, and what must be true of it there. */
+const noFiles: Readonly<Record<string, readonly [put: (path: string) => void, isKept: (path: string) => boolean]>> = {
+  folder: [
+    (path) => {
+      mkdirSync(path);
+      writeFileSync(join(path, 'notes.txt'), 'mine');
+    },
+    (path) => readFileSync(join(path, 'notes.txt'), 'utf8') === 'mine',
+  ],
+  // A session that could be read, so that whoever followed the link would take it for the file.
+  link: [(path) => symlinkSync('../target.json', path), (path) => readlinkSync(path) === '../target.json'],
+  pipe: [(path) => void spawnSync('mkfifo', [path]), (path) => lstatSync(path).isFIFO()],
+};
+
+/** A link that leads nowhere, and one that leads out of the checkout. */
+const links: readonly string[] = ['nowhere.json', '../../outside.json'];
+
+for (const [what, [lay, isKept]] of Object.entries(noFiles)) {
+  test(`a ${what} in the place of the file is set aside as it is by whatever writes, and its name is told`, (context) => {
+    const { world, key } = oursIn(context);
+    const target = world.write('target.json', left());
+    rmSync(world.path(current));
+    lay(world.path(current));
+    world.answer('status');
+    assert.ok(isKept(world.path(current)), 'looking changes nothing');
+    assert.equal(world.run('doctor').status, 6);
+    const one = createWorld(context, { from: world });
+    rmSync(one.path(current), { recursive: true, force: true });
+    lay(one.path(current));
+    const warned = new RegExp(
+      `orchestrator-session\\.json was a ${what}, which is kept as orchestrator-session\\.json\\.kept-${what}$`,
+      'm',
+    );
+    for (const [there, args] of [
+      [world, ['note', 'remark', 'ground']],
+      [one, ['begin', 'orchestration', '--fresh', '--goal', 'Serve coffee']],
+    ] as const) {
+      const { status, stderr } = there.run(...args);
+      assert.deepEqual([status, warned.test(stderr)], [0, true], stderr);
+      assert.ok(isKept(there.path(`${current}.kept-${what}`)));
+      assert.equal(JSON.parse(readFileSync(there.path(current), 'utf8')).goal, 'Serve coffee');
+      assert.ok(lstatSync(there.path(current)).isFile());
+      assert.equal(there.answer('doctor').healthy, true);
+    }
+    assert.equal(readFileSync(target, 'utf8'), left(), 'what a link leads to is not touched');
+    // The next one has a name of its own.
+    rmSync(world.path(current));
+    lay(world.path(current));
+    assert.match(String(world.answer('rebuild').warnings), new RegExp(`kept-${what}-2$`));
+    assert.equal(world.answer('status').session, key);
+  });
+
+  test(`a ${what} where no session lies is told by whoever would begin, and set aside by begin --fresh`, (context) => {
+    const world = createWorld(context);
+    mkdirSync(world.path('.claude'));
+    const target = world.write('target.json', left());
+    lay(world.path(current));
+    assert.notEqual(world.run('begin', 'orchestration', '--goal', 'Serve coffee').status, 0);
+    assert.ok(isKept(world.path(current)));
+    const { status, stderr } = world.run('begin', 'orchestration', '--fresh', '--goal', 'Serve coffee');
+    assert.equal(status, 0);
+    assert.match(
+      stderr,
+      new RegExp(`was a ${what}, which is kept as orchestrator-session\\.json\\.kept-${what}$`, 'm'),
+    );
+    assert.ok(isKept(world.path(`${current}.kept-${what}`)));
+    assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).goal, 'Serve coffee');
+    assert.equal(readFileSync(target, 'utf8'), left());
+    // What others put there once the session has left is theirs.
+    world.answer('finish', '--abort');
+    lay(world.path(current));
+    world.answer('history');
+    world.answer('rebuild');
+    assert.ok(isKept(world.path(current)));
+    assert.equal(world.answer('doctor').healthy, true);
+  });
+}
+
+for (const target of links) {
+  test(`nothing is written through a link to ${target}`, (context) => {
+    const world = createWorld(context);
+    mkdirSync(world.path('.claude'));
+    symlinkSync(target, world.path(current));
+    const { status, stderr } = world.run('begin', 'orchestration', '--fresh', '--goal', 'Serve coffee');
+    assert.deepEqual([status, stderr.includes('was a link, which is kept as ')], [0, true], stderr);
+    assert.equal(readlinkSync(world.path(`${current}.kept-link`)), target);
+    assert.equal(existsSync(world.path('.claude', target)), false);
+    assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).goal, 'Serve coffee');
+  });
+}
+
+test('what another program adds to the file of a session goes on record without moving it, and stays in the file and in every later one', (context) => {
+  const { world, key } = oursIn(context);
+  const { revision } = world.answer('show', key);
+  // Somebody holds the session, and alone moves it.
+  claim(world, '--session', key);
+  edit(world, (file) => ({
+    ...file,
+    goal: 'Rule the world',
+    ticket: { id: 7 },
+    agents: [{ ...file.agents[0], task: 'Nothing', tokens_used: 12 }],
+    pending_tasks: [{ task: 'Boil water', due: 'noon' }],
+  }));
+  const edited = readFileSync(world.path(current));
+  const { status, stderr } = as(world, 'bob').run('note', 'remark', 'ground', '--session', key);
   assert.equal(status, 0);
-  assert.match(stderr, /orchestrator-session\.json could not be written/);
-  assert.equal(world.run('status', '--json').json.session, key);
-  rmSync(world.path(current), { recursive: true });
-  world.answer('list');
-  assert.equal(JSON.parse(readFileSync(world.path(current), 'utf8')).pending_tasks.length, 3);
+  assert.match(stderr, /is kept as orchestrator-session\.json\.kept-[\da-f]{8}; the keys that it adds stay in ours\n$/);
+  assert.deepEqual(keptIn(world), [base64(edited)]);
+  const holds = (file: Printed): void => {
+    assert.deepEqual([file.goal, file.ticket], ['Serve coffee', { id: 7 }]);
+    assert.deepEqual([file.agents[0].task, file.agents[0].tokens_used], ['Grind', 12]);
+    assert.deepEqual(file.pending_tasks, [{ task: 'Boil water', due: 'noon' }]);
+  };
+  holds(written(world));
+  assert.equal(world.answer('show', key).revision, revision);
+  assert.deepEqual(eventsOf(world, key).at(-1).data, {
+    keys: { file: { ticket: { id: 7 } }, 'agents grind-1': { tokens_used: 12 }, 'pending_tasks 0': { due: 'noon' } },
+  });
+  world.answer('agent', 'complete', 'grind-1', '--summary', 'Ground');
+  holds(written(world));
+  rmSync(world.path(current));
+  world.answer('rebuild');
+  holds(written(world));
+  const count = eventsOf(world, key).length;
+  edit(world, (file) => ({ ...file, goal: 'x' }));
+  assert.match(
+    String(world.answer('rebuild').warnings),
+    /kept-[\da-f]{8}$/,
+    'nothing is added, and nothing is said of it',
+  );
+  assert.equal(eventsOf(world, key).length, count);
+  edit(world, (file) => ({ ...file, late: 'AKIAIOSFODNN7EXAMPLE' }));
+  world.run('finish', '--abort');
+  const over = written(world, `${history}/${key.slice('orchestration:'.length)}.json`);
+  holds(over);
+  assert.match(over.late, /^\[REDACTED/, 'a secret is not put on record');
+  assert.equal(existsSync(world.path(current)), false);
+  assert.equal(world.answer('doctor').healthy, true);
+});
+
+test('what is added to the file of a session that makes way for another stays with that session', (context) => {
+  const { world, key } = oursIn(context);
+  edit(world, (file) => ({ ...file, ticket: 7 }));
+  world.run('new', 'Serve tea', '--name', 'tea');
+  assert.equal(written(world, `${history}/${key.slice('orchestration:'.length)}.json`).ticket, 7);
+  assert.deepEqual([written(world).goal, written(world).ticket], ['Serve tea', undefined]);
+  // In the file of one that is over it counts as well.
+  edit(world, (file) => ({ ...file, late: 8 }), `${history}/${key.slice('orchestration:'.length)}.json`);
+  world.run('rebuild');
+  assert.equal(written(world, `${history}/${key.slice('orchestration:'.length)}.json`).late, 8);
+  assert.equal(world.answer('doctor').healthy, true);
+});
+
+test('rebuild alone keeps what was added, also to a session that was taken over', (context) => {
+  const world = createWorld(context);
+  world.write(current, left({ zz: 1, agents: [] }));
+  world.answer('import', 'orchestrator');
+  world.run('todo', 'add', 'Wash up');
+  edit(world, (file) => ({ ...file, zz: 2, added: true }));
+  world.answer('rebuild');
+  world.answer('todo', 'add', 'Dry up');
+  assert.deepEqual([written(world).zz, written(world).added, written(world).pending_tasks.length], [2, true, 3]);
 });
 
 // Without a session of ours.

@@ -91,6 +91,26 @@ const sectionOf = (brief: Brief, name: string): readonly string[] | undefined =>
   brief.sections.find((section) => section.name === name)?.facts.map(({ text }) => text);
 
 suite('what a brief tells', () => {
+  test('a step without a text is told by its id, and one without both by what is known of it', () => {
+    const told = (name: 'done' | 'current' | 'inDoubt' | 'remaining', ...steps: readonly BriefStep[]) => {
+      const brief = composeBrief(factsOf({ kind: { ...seed, current: stepsOf(), [name]: stepsOf(...steps) } }), plain);
+      return [brief.resume_from, sectionOf(brief, name === 'inDoubt' ? 'in_doubt' : name)];
+    };
+    const text = '';
+    const [first] = told('current', { id: 'code-1', text });
+    assert.equal(first, 'code-1');
+    assert.deepEqual(told('current', { id: 'a', text }, { id: 'b', text, percent: 60 }, { id: 'c', text: 'c' })[1], [
+      'a',
+      'b (60%)',
+      'c',
+    ]);
+    assert.deepEqual(told('done', { text, note: 'hot' }, { id: 'a', text, note: 'hot' })[1], ['hot', 'a (hot)']);
+    assert.deepEqual(told('remaining', { text }, { text: 'Serve' }), [null, ['without a text', 'Serve']]);
+    assert.deepEqual(told('inDoubt', { id: 'a', text })[1], [
+      'a: nobody knows what it has done; say stint resume --rerun a, or --done a',
+    ]);
+  });
+
   test('the Markdown for a person reads like the brief of the original', () => {
     assert.equal(
       printBrief(composeBrief(factsOf(), { ...plain, format: 'markdown' })),

@@ -193,7 +193,8 @@ const resumeFrom = ({ common, status, kind, atWork }: BriefFacts): string | null
   if (common.status === 'closed' || waits || kind.inDoubt.total > 0) return null;
   const step = kind.current.steps[0] ?? kind.remaining.steps[0];
   if (step === undefined || atWork.get(step.id ?? '')?.isLeft === true) return null;
-  return step.id ?? step.text;
+  const name = step.id ?? step.text;
+  return name === '' ? null : name;
 };
 
 /**
@@ -394,9 +395,11 @@ const vendorCommand = (status: JsonObject): readonly Told[] => {
 
 const toldOfStep = ({ id, text, note, percent, by, at }: BriefStep, { atWork }: BriefFacts): Told => {
   const work = id === undefined ? undefined : atWork.get(id);
-  const behind = [...(note === undefined ? [] : [note]), ...(percent === undefined ? [] : [`${percent}%`])];
+  const behind = [...(note === undefined ? [] : [note]), ...(percent === undefined ? [] : [`${percent}%`])].join(', ');
+  const step = [...new Set([id ?? '', text])].filter((part) => part !== '').join(': ');
+  const whole = step === '' || behind === '' ? step + behind : `${step} (${behind})`;
   return {
-    text: `${id === undefined || id === text ? text : [id, text].filter((part) => part !== '').join(': ')}${behind.length === 0 ? '' : ` (${behind.join(', ')})`}${work === undefined ? '' : `; ${work.note}`}`,
+    text: `${whole === '' ? 'without a text' : whole}${work === undefined ? '' : `; ${work.note}`}`,
     ...(by === undefined ? {} : { by }),
     ...(at === undefined ? {} : { at }),
   };
@@ -406,7 +409,7 @@ const toldOfStep = ({ id, text, note, percent, by, at }: BriefStep, { atWork }: 
 const toldOfDoubt = ({ id, text, note }: BriefStep): Told => {
   const step = id ?? text;
   return {
-    text: `${step}${note === undefined ? '' : ` (${note})`}: nobody knows what it has done; say stint resume --rerun ${step}, or --done ${step}${text === step ? '' : `; it is: ${text}`}`,
+    text: `${step}${note === undefined ? '' : ` (${note})`}: nobody knows what it has done; say stint resume --rerun ${step}, or --done ${step}${text === '' || text === step ? '' : `; it is: ${text}`}`,
   };
 };
 

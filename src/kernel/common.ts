@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../lib/canonical-json.ts';
+import { isJsonObject } from '../lib/json.ts';
 import { foldDocuments, withDocumentsTold, type Documented } from './documents.ts';
 import { isLifecycle, type StoredEvent } from './event.ts';
 import { foldJournal, type Journal } from './journal.ts';
@@ -53,6 +54,8 @@ export interface Common extends LeaseState, Documented {
   readonly flaw: string | null;
   /** Where it was taken over from, and how far. */
   readonly imported: ImportMark | null;
+  /** What other programs have added to its file; undefined before any has. */
+  readonly added?: { readonly event: number; readonly keys: AddedKeys };
   /** The types of its events, each with the newest version that occurs: tells whether a program knows them all. */
   readonly types: Readonly<Record<string, number>>;
 }
@@ -92,6 +95,20 @@ export interface ImportMark {
   /** What of the source was lost, as sentences, the first of them; undefined where it was whole. */
   readonly lost?: readonly string[];
 }
+
+/** Keys of other programs, by the parts of the file that they stand in; which parts there are is its kind's to say. */
+export type AddedKeys = Readonly<Record<string, JsonObject>>;
+
+/** Keys with more of them, of one key the newer value. */
+export const joinKeys = (some: AddedKeys, more: AddedKeys): AddedKeys =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(some), ...Object.keys(more)])].map((part) => [
+      part,
+      { ...ownOf(some, part), ...ownOf(more, part) },
+    ]),
+  );
+
+const ownOf = (keys: AddedKeys, part: string): JsonObject => (Object.hasOwn(keys, part) ? (keys[part] ?? {}) : {});
 
 /** Most sentences that are kept of what was lost. */
 const mostLost = 20;
@@ -172,6 +189,8 @@ const foldEvent = (before: Common | undefined, event: StoredEvent): Common => {
     case 'DocumentEdited':
     case 'PairArchived':
       return { ...moved, goal: textOf(event.data, 'goal') ?? moved.goal, ...foldDocuments(moved, event) };
+    case 'KeysAdded':
+      return { ...moved, added: { event: event.seq, keys: joinKeys(moved.added?.keys ?? {}, keysIn(event.data)) } };
     case 'ProcessStarted':
       return { ...moved, interruptedAt: null };
     case 'ProcessEnded':
@@ -197,6 +216,11 @@ const foldEvent = (before: Common | undefined, event: StoredEvent): Common => {
       return moved;
   }
 };
+
+const keysIn = ({ keys = {} }: JsonObject): AddedKeys =>
+  isJsonObject(keys)
+    ? Object.fromEntries(Object.entries(keys).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1])))
+    : {};
 
 const lostIn = (lost: Json | undefined): Pick<ImportMark, 'lost'> =>
   Array.isArray(lost) ? { lost: lost.slice(0, mostLost).map(String) } : {};

@@ -34,8 +34,8 @@ export interface DecidedEvent extends NewEvent {
 }
 
 /**
- * The kernel's own events, the same for every kind. Those that are no lifecycle (remarks, documents, results that came too
- * late, leases, and what processes do) do not move the revision.
+ * The kernel's own events, the same for every kind. Those that are no lifecycle (remarks, documents, keys in files, results
+ * that came too late, leases, and what processes do) do not move the revision.
  */
 export const kernelEvents = {
   SessionOpened: { v: 1, lifecycle: true },
@@ -52,6 +52,7 @@ export const kernelEvents = {
   DocumentEdited: { v: 1, lifecycle: false },
   PairArchived: { v: 1, lifecycle: false },
   ResultRefused: { v: 1, lifecycle: false },
+  KeysAdded: { v: 1, lifecycle: false },
   ProcessStarted: { v: 1, lifecycle: false },
   ProcessBound: { v: 1, lifecycle: false },
   ProcessEnded: { v: 1, lifecycle: false },

@@ -59,6 +59,28 @@ export interface LeftFile {
   readonly ways: readonly Way[];
 }
 
+/** What a kind needs to look into a file. */
+export type FileWorld = Pick<World, 'store' | 'places' | 'files' | 'project' | 'caller' | 'host'> &
+  Partial<Pick<World, 'documents'>>;
+
+/** What another program has made of the file of a session. */
+export interface ChangedFile {
+  /** SHA-256 of what was looked at; empty where it could not be read. */
+  readonly digest: string;
+  /** Whether a session here was taken over from it, as it is. */
+  readonly isOriginal?: boolean;
+  /** What it is, behind its name; undefined: that somebody else has changed it. */
+  readonly is?: string;
+  /** What else is to be said. */
+  readonly more?: string;
+  /** What is put on record of the session that it is of, and what is to be said then. */
+  readonly record?: {
+    readonly key: string;
+    readonly decide: (session: OpenedSession) => Result<readonly DecidedEvent[], Refusal>;
+    readonly more: string;
+  };
+}
+
 /** A file in which one session of a kind lies at a time, for all to see which one is worked on. */
 export interface CurrentFile {
   /** Relative to the checkout's root, `/` between parts. Its folder is that of all sessions of the kind, and never moved. */
@@ -71,6 +93,8 @@ export interface CurrentFile {
   readonly nameFor: (now: string, random: string) => string;
   /** What another program has left in that file; undefined where it is what a session here was taken over from. */
   readonly look: (world: World, digest: string | undefined) => Promise<LeftFile | undefined>;
+  /** What another program has made of a file of such a session, before it is set aside; `path` is relative to that root. */
+  readonly changed: (world: FileWorld, root: string, path: string) => Promise<ChangedFile>;
   /** The command that puts the open session away and begins another. */
   readonly successor: string;
 }

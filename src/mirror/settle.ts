@@ -3,13 +3,16 @@ import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSyn
 import { basename, dirname, join } from 'node:path';
 import { isAsImported } from '../kernel/common.ts';
 import { digestOfDocument, withWithheld } from '../formats/handoff/clean.ts';
+import { dispatch, loadedIn } from '../kernel/dispatch.ts';
 import type { StoredEvent } from '../kernel/event.ts';
-import { folderOf, mirrorsOf, type CurrentFile, type DocumentMark } from '../kernel/kind.ts';
+import { folderOf, mirrorsOf, type ChangedFile, type CurrentFile, type DocumentMark } from '../kernel/kind.ts';
 import { loadKind, whenLoaded } from '../kernel/kinds.ts';
+import { decideOpened } from '../kernel/lifecycle.ts';
 import { goneDigest, type MirrorFile, type MirrorRecord, type SessionRow } from '../kernel/ports.ts';
 import { createFileAtomic, errnoCode, makeFolders, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { lyingAt, moveFolder, placeOfFolder } from '../lib/move-folder.ts';
+import { ok } from '../lib/result.ts';
 import { sha256Bytes } from '../lib/sha256.ts';
 import { planMirror } from './plan.ts';
 import { isMark, isOfThisMachine, Misplaced, stampOf, type MirrorWorld } from './sync.ts';
@@ -49,7 +52,7 @@ export const inspectMirrors = async (world: MirrorWorld, session: string): Promi
       ((await world.store.wasMirror(record.place, record.path, found)) ||
         (await wasMadeBeyond(world, record, ground, found)));
     // A session that has left a file has no part in what others put there later.
-    if (record.digest === goneDigest && record.stamp !== null && found !== undefined && !wasMade) continue;
+    if (record.digest === goneDigest && record.stamp !== null && !wasMade) continue;
     // What somebody writes in a document is taken in by the next verb that writes.
     const isEdited = content?.document !== undefined && typeof found === 'string' && !wasMade;
     if (isEdited || (content?.document?.isFixed === true && record.stamp !== null)) continue;
@@ -102,13 +105,68 @@ const stateOf = (wanted: string, found: string | null, wasMade: boolean): Mirror
   return found === null ? 'missing' : 'stale';
 };
 
-/** Brings the file of a mirror to its newest version; answers what is to be said about it. */
+/**
+ * Brings the file of a mirror to its newest version; answers what is to be said about it. Where somebody else has changed it,
+ * its kind may have something to put on record before it is set aside; the mirrors of that session are then brought up to
+ * date too.
+ */
 export const settleMirror = async (
   world: MirrorWorld,
   record: MirrorRecord,
   wait: boolean,
 ): Promise<readonly string[]> => {
   const ground = await groundOf(world, record.session);
+  const first = await settle(world, record, ground, wait, undefined);
+  if (first !== 'changed' || ground?.current === undefined) return first === 'changed' ? [] : first;
+  const found = await ground.current.changed(world, ground.root, record.path);
+  const { record: toRecord } = found;
+  const isRecorded = toRecord !== undefined && (await putOnRecord(world, toRecord));
+  const changed = isRecorded ? { ...found, more: toRecord.more } : found;
+  const others = isRecorded ? await world.store.mirrors([toRecord.key]) : [];
+  const warnings: string[] = [];
+  for (const one of [...others.filter(({ session }) => session === toRecord?.key), record]) {
+    if (isMark(one) || !isOfThisMachine(world, one)) continue;
+    const settled = await settle(world, one, await groundOf(world, one.session), wait, changed);
+    if (settled !== 'changed') warnings.push(...settled);
+  }
+  return warnings;
+};
+
+/** Appends what a kind has to say of the session that a file is of, if anything; answers whether it had. */
+const putOnRecord = async (
+  world: MirrorWorld,
+  { key, decide }: NonNullable<ChangedFile['record']>,
+): Promise<boolean> => {
+  let isRecorded = false;
+  const unasked = { requestId: undefined, expectRevision: undefined, leaseToken: undefined, takeOver: false } as const;
+  const outcome = await dispatch(
+    { ...world, caller: { ...world.caller, ...unasked } },
+    { verb: 'mirror', digest: '' },
+    async () =>
+      ok({
+        keys: [key],
+        decide: (sessions) => {
+          const events = decideOpened(loadedIn(sessions, key), decide);
+          isRecorded = events.ok && events.value.length > 0;
+          return events.ok ? ok(new Map([[key, events.value]])) : events;
+        },
+        answer: () => ({}),
+      }),
+  );
+  return outcome.ok && isRecorded;
+};
+
+/**
+ * The same for one that somebody may have changed: what its kind makes of that is told, or, where nobody has asked it, nothing
+ * is written yet.
+ */
+const settle = async (
+  world: MirrorWorld,
+  record: MirrorRecord,
+  ground: Ground | undefined,
+  wait: boolean,
+  changed: ChangedFile | undefined,
+): Promise<readonly string[] | 'changed'> => {
   const known = isBelow(record, ground) ? undefined : await contentOf(world, record);
   if (!isBelow(record, ground) && known?.isOutside !== true) return [];
   const path = pathOf(world, record, ground);
@@ -124,12 +182,15 @@ export const settleMirror = async (
   const wasBeyond = typeof seen === 'string' && (await wasMadeBeyond(world, record, ground, seen));
   const warnings: string[] = [];
   const { document } = content;
+  let isToBeAsked = false;
+  const isCurrent = ground?.current !== undefined && document === undefined && content.isOutside !== true;
   const file: MirrorFile = {
     ...(document === undefined ? {} : { isDocument: true as const }),
     stamp: () => (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true ? stampOf(path) : null),
     digest: () => {
+      if (isCurrent && whatIsNoFile(path) !== undefined) return null;
       const found = digestOf(path, document !== undefined);
-      if (found === undefined) throw new Error('it is no regular file of text');
+      if (found === undefined) throw new Error(`it is no regular file${document === undefined ? '' : ' of text'}`);
       return found;
     },
     write: (found, wasMade) => {
@@ -142,8 +203,17 @@ export const settleMirror = async (
       // Somebody else may have moved the folder since: what is written here now would stand in the way when it comes back.
       if (content.isOutside !== true && ground?.there !== undefined && lyingAt(ground.there) === 'nothing')
         return record.stamp;
+      const inTheWay = isCurrent && found === null ? whatIsNoFile(path) : undefined;
+      // What others put into a place that the session has left is theirs.
+      if (inTheWay !== undefined && record.digest === goneDigest) return 'left';
+      if (inTheWay !== undefined) warnings.push(moveAside(path, inTheWay));
       const action = planMirror(record.digest, found, wasMade || (wasBeyond && found === seen));
-      if (action === 'set-aside' && found !== null) warnings.push(setAside(path, found, found === content.original));
+      if (action === 'set-aside' && found !== null) {
+        isToBeAsked = isCurrent && found !== content.original && changed === undefined;
+        if (isToBeAsked) return record.stamp;
+        const original = { isOriginal: found === content.original };
+        warnings.push(setAside(path, found, changed?.digest === found ? { ...original, ...changed } : original));
+      }
       removeStaleTemps(dirname(path));
       if (record.digest === goneDigest) {
         rmSync(path, { force: true });
@@ -157,7 +227,7 @@ export const settleMirror = async (
     },
   };
   await world.store.settleMirror(record, file, wait);
-  return warnings;
+  return isToBeAsked ? 'changed' : warnings;
 };
 
 /** A version of a mirror. */
@@ -184,6 +254,14 @@ const contentOf = async ({ store, kinds }: MirrorWorld, record: MirrorRecord): P
     ));
   // Or it lies elsewhere now, as one in the archive does, and no longer has a file of that name.
   const isNamed = session === undefined || session.unreadable !== undefined || mirror !== undefined;
+  const about = {
+    wasMoved: (session?.common.folderSeq ?? 0) > 0,
+    original: mirror?.original,
+    isOutside: mirror?.place !== undefined,
+    document: mirror?.document,
+  };
+  // What is to be gone has no content: it is so whatever has happened to the session since.
+  if (mirror?.isGone === true && record.digest === goneDigest) return { text: '', ...about };
   if (!isNamed || (mirror !== undefined && mirror.source > record.source)) return undefined;
   const event = await store.event(record.session, record.source);
   if (mirror?.source !== record.source || event === undefined) throw new Error(`event ${record.source} is not there`);
@@ -193,13 +271,7 @@ const contentOf = async ({ store, kinds }: MirrorWorld, record: MirrorRecord): P
     if (other === undefined) throw new Error(`event ${seq} is not there`);
     others.push(other);
   }
-  return {
-    text: mirror.render(event, ...others),
-    wasMoved: (session?.common.folderSeq ?? 0) > 0,
-    original: mirror.original,
-    isOutside: mirror.place !== undefined,
-    document: mirror.document,
-  };
+  return { text: mirror.render(event, ...others), ...about };
 };
 
 /** Where a session's folder is to lie; undefined for one that is not here, or whose kind is not known. */
@@ -217,15 +289,27 @@ const groundOf = async ({ store, kinds, places }: MirrorWorld, session: string):
 };
 
 /** Whether a mirror lies in the folder where that is now: before it was archived, its mirrors had other paths. */
-const isBelow = ({ path }: MirrorRecord, ground: Ground | undefined): boolean =>
+const isBelow = ({ path }: Pick<MirrorRecord, 'path'>, ground: Ground | undefined): boolean =>
   ground === undefined || path.startsWith(`${ground.folder}/`);
 
-/** The file of a mirror; undefined where a link leads it out of its checkout. */
+/** The file of a mirror, a link there taken as it is; undefined where one on the way leads out of its checkout. */
 const pathOf = (
   { places }: MirrorWorld,
   { place, path }: MirrorRecord,
   ground: Ground | undefined,
-): string | undefined => confine(places.homeOf({ place, branch: ground?.row.branch ?? null }).root, path);
+): string | undefined => {
+  const { root } = places.homeOf({ place, branch: ground?.row.branch ?? null });
+  const there = placeOfFolder(root, path);
+  return there !== undefined && isBelow({ path }, ground) && isLink(there) ? there : confine(root, path);
+};
+
+const isLink = (path: string): boolean => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  } catch {
+    return false;
+  }
+};
 
 /** Whether a version of a mirror was made where its folder lies when that is not where it is now. */
 const wasMadeBeyond = async (
@@ -346,7 +430,7 @@ const writeDocument = (
   const edited = `${name} was edited; stint takes that in with the next verb that writes ${record.session}`;
   if (found !== null && !isKnown) {
     if (!isFixed && !replaces.includes(found)) return { stamp: record.stamp, warning: edited };
-    const warning = setAside(path, found, false);
+    const warning = setAside(path, found, {});
     writeFileAtomic(path, text);
     return { stamp: stampOf(path), warning };
   }
@@ -368,7 +452,11 @@ const writeDocument = (
 };
 
 /** Keeps what somebody else wrote beside the file, under a name made of its content. */
-const setAside = (path: string, digest: string, isOriginal: boolean): string => {
+const setAside = (
+  path: string,
+  digest: string,
+  { isOriginal = false, is = 'had been changed by somebody else', more }: Omit<ChangedFile, 'digest'>,
+): string => {
   const kept = `${path}.kept-${digest.slice(0, 8)}`;
   if (!existsSync(kept)) {
     try {
@@ -377,7 +465,25 @@ const setAside = (path: string, digest: string, isOriginal: boolean): string => 
       copyFileSync(path, kept);
     }
   }
-  return isOriginal
+  const told = isOriginal
     ? `${basename(path)} of the original is kept as ${basename(kept)}`
-    : `${basename(path)} had been changed by somebody else; that version is kept as ${basename(kept)}`;
+    : `${basename(path)} ${is}; that version is kept as ${basename(kept)}`;
+  return more === undefined ? told : `${told}; ${more}`;
+};
+
+/** What lies there and is no file; undefined where one does, or nothing. */
+const whatIsNoFile = (path: string): 'link' | 'folder' | 'pipe' | 'device' | undefined => {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile()) return undefined;
+  if (found.isSymbolicLink()) return 'link';
+  if (found.isDirectory()) return 'folder';
+  return found.isFIFO() ? 'pipe' : 'device';
+};
+
+/** Keeps what is no file beside it, as it is: nothing is read, no link is followed. */
+const moveAside = (path: string, what: string): string => {
+  let kept = `${path}.kept-${what}`;
+  for (let number = 2; lyingAt(kept) !== 'nothing'; number += 1) kept = `${path}.kept-${what}-${number}`;
+  renameSync(path, kept);
+  return `${basename(path)} was a ${what}, which is kept as ${basename(kept)}`;
 };

@@ -160,6 +160,16 @@ test('a link never leads a mirror out of its checkout', async (t) => {
   assert.deepEqual(readdirSync(outside), []);
 });
 
+test('nothing is written through a link in the place of a mirror', async (t) => {
+  const { cwd, meta, run } = await reviewed(t);
+  writeFileSync(join(cwd, 'theirs.json'), 'theirs');
+  rmSync(meta);
+  symlinkSync(join(cwd, 'theirs.json'), meta);
+  assert.match(String((await run('note', { text: 'x' }))['warnings']), /it is no regular file/);
+  assert.equal(readFileSync(join(cwd, 'theirs.json'), 'utf8'), 'theirs');
+  assert.deepEqual(readdirSync(dirname(meta)), ['round-meta.json']);
+});
+
 test('what an interrupted verb left beside a mirror is gone after the next one', async (t) => {
   const { meta, run } = await reviewed(t);
   rmSync(meta);

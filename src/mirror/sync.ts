@@ -1,14 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
-import { folderMarkOf, type Kinds } from '../kernel/kind.ts';
+import { folderMarkOf, type FileWorld, type Kinds } from '../kernel/kind.ts';
 import { loadKind } from '../kernel/kinds.ts';
-import { goneDigest, type MirrorRecord, type Places, type Store } from '../kernel/ports.ts';
+import { goneDigest, type MirrorRecord } from '../kernel/ports.ts';
 import { confine } from '../lib/confine.ts';
 
-/** Where mirrors are made, and from what. */
-export interface MirrorWorld {
-  readonly store: Store;
+/** Where mirrors are made, and from what; and what is needed to look into what others have made of them. */
+export interface MirrorWorld extends FileWorld {
   readonly kinds: Kinds;
-  readonly places: Places;
 }
 
 /**

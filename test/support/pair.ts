@@ -6,6 +6,9 @@ import { defineKind } from '../../src/kernel/kind.ts';
 import type { Store } from '../../src/kernel/ports.ts';
 import { ok } from '../../src/lib/result.ts';
 import { syncMirrors, type MirrorWorld } from '../../src/mirror/sync.ts';
+import { files } from '../../src/surfaces/files.ts';
+import { createHost } from '../../src/surfaces/host.ts';
+import { createProjectFiles } from '../../src/surfaces/project-files.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 
 const command = (type: 'begin' | 'continue') => v.object({ type: v.literal(type) });
@@ -46,6 +49,24 @@ export const pairIn = (cwd: string): MirrorWorld => {
     store: openSqliteStore(join(cwd, 'stint.db'), kinds, { create: true }),
     kinds,
     places: { here, claim: () => ok('here'), homeOf: () => here },
+    files,
+    project: async () => createProjectFiles(cwd, cwd),
+    host: createHost('desk'),
+    caller: {
+      actor: 'ana',
+      session: undefined,
+      process: undefined,
+      agent: null,
+      user: () => 'ana',
+      leaseToken: undefined,
+      takeOver: false,
+      now: '2026-03-17T10:00:00.000Z',
+      freshId: () => 'c',
+      requestId: undefined,
+      expectRevision: undefined,
+      dryRun: false,
+      redact: true,
+    },
   };
 };
 

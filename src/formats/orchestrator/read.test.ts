@@ -247,6 +247,24 @@ test('progress is percent, whether it was written as that or as a share of 1', (
   assert.deepEqual(progressOf(null, 'much', -5, [], true), Array.from({ length: 5 }));
 });
 
+test('more than all of the context is all of it, and told', () => {
+  const usage = (percentage: Json) =>
+    file({ context_usage: { estimated_tokens: 1, percentage, last_compression: null } });
+  for (const [said, taken] of [
+    [100, 100],
+    [99.5, 99.5],
+    [100.5, 100],
+    [500, 100],
+    ['500%', 100],
+    [1e300, 100],
+  ] as const)
+    assert.equal(sessionIn(usage(said)).document.context_usage.percentage, taken, String(said));
+  const { problems, raw } = sessionIn(usage(500));
+  assert.deepEqual(problems, ['$.context_usage.percentage is 500, more than all: it was taken as 100 percent.']);
+  assert.deepEqual(raw, { '$.context_usage.percentage': 500 });
+  assert.deepEqual(sessionIn(usage(100)).problems, []);
+});
+
 test('times without a zone are local ones, those of the future are kept, and what was written is kept beside', () => {
   const { document, problems, raw } = sessionIn(
     file({
@@ -672,7 +690,7 @@ test('any document is read as it was printed', () => {
     decisions_made: fc.array(fc.record({ decision: text, rationale: text, timestamp: maybe(time) })),
     context_usage: fc.record({
       estimated_tokens: maybe(fc.nat()),
-      percentage: maybe(fc.double({ min: 0, max: 200, noNaN: true }).map((one) => one + 0)),
+      percentage: maybe(fc.double({ min: 0, max: 100, noNaN: true }).map((one) => one + 0)),
       last_compression: maybe(time),
     }),
     errors: fc.array(fc.record({ agent: text, message: text, at: time }, { requiredKeys: ['message'] })),

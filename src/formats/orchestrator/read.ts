@@ -52,6 +52,8 @@ export interface FileFacts {
   readonly clock: Clock;
   /** Which side counts, where a file holds several: `ours`, `theirs`, `base` of a git conflict, else `first`, `second`. */
   readonly choice?: string | undefined;
+  /** Whether it was written here, and perhaps changed since: whatever key is not of the format is then one of the unknown. */
+  readonly isOurs?: boolean | undefined;
 }
 
 /** What a file is found to be. */
@@ -209,9 +211,9 @@ const readSession = (
   given: JsonObject,
   version: Version,
   faults: readonly Fault[],
-  { path, clock }: FileFacts,
+  { path, clock, isOurs = false }: FileFacts,
 ): FoundSession => {
-  const reader = startReader(clock);
+  const reader = startReader(clock, isOurs);
   const wellFormed = wellFormedAt(given, '$', reader);
   const value = isJsonObject(wellFormed) ? wellFormed : given;
   const file = fieldsOf(value, '$', fileKeys, reader);
@@ -291,7 +293,7 @@ const readSession = (
     dialect,
     document,
     unknown: {
-      file: { ...untaken(file), ...Object.fromEntries(imported) },
+      file: { ...untaken(file), ...(isOurs ? {} : Object.fromEntries(imported)) },
       project: project.unknown,
       context_usage: usage.unknown,
       agents: agents.unknown,
@@ -527,7 +529,7 @@ const readAgent = (
       ...(tokens === null ? {} : { context_tokens: tokens }),
       ...(error === null ? {} : { error }),
     },
-    unknown: { ...untaken(fields), ...Object.fromEntries(imported) },
+    unknown: { ...untaken(fields), ...(reader.isOurs ? {} : Object.fromEntries(imported)) },
   };
 };
 
@@ -682,10 +684,17 @@ const readUsage = (
   if (value !== undefined && value !== null && !isJsonObject(value))
     reader.change(path, value, `is no object: ${shown(value)} was left out`);
   const fields = fieldsOf(isJsonObject(value) ? value : {}, path, usageKeys, reader);
+  const percentage = numberOf(fields, 'percentage', 'percent');
+  if (percentage !== null && percentage > 100)
+    reader.change(
+      pathTo(path, 'percentage'),
+      percentage,
+      `is ${percentage}, more than all: it was taken as 100 percent`,
+    );
   return {
     document: {
       estimated_tokens: numberOf(fields, 'estimated_tokens', 'tokens_used', 'tokens'),
-      percentage: numberOf(fields, 'percentage', 'percent'),
+      percentage: percentage === null ? null : Math.min(percentage, 100),
       last_compression: timeOf(fields, 'last_compression', 'last_compressed'),
     },
     unknown: untaken(fields),

@@ -7,6 +7,8 @@ import { readTime, type Clock } from '../../lib/written-time.ts';
 
 /** A reading that keeps what it could not take as it was. */
 export interface Reader extends Reading {
+  /** Whether the file was written here: then no name but that of the format stands for anything. */
+  readonly isOurs: boolean;
   /** Keeps a value that is taken as something else. */
   readonly keep: (path: string, value: Json) => void;
   /** The same, and tells of it. */
@@ -15,7 +17,7 @@ export interface Reader extends Reading {
   readonly raw: () => Readonly<Record<string, Json>>;
 }
 
-export const startReader = (clock: Clock): Reader => {
+export const startReader = (clock: Clock, isOurs = false): Reader => {
   const reading = startReading(clock);
   const raw = new Map<string, Json>();
   const keep = (path: string, value: Json): void => {
@@ -23,6 +25,7 @@ export const startReader = (clock: Clock): Reader => {
   };
   return {
     ...reading,
+    isOurs,
     keep,
     change: (path, value, what) => {
       reading.tell(path, what);
@@ -54,11 +57,11 @@ export const untaken = ({ object, taken }: Fields): JsonObject =>
 
 /** Takes the first of several names under which there is something that can be read; the first one is that of the format. */
 const take = <Value>(
-  { object, path, taken }: Fields,
+  { object, path, taken, reader }: Fields,
   names: readonly string[],
   read: (value: Json, at: string, isOwn: boolean) => Value | undefined,
 ): Value | undefined => {
-  for (const [index, name] of names.entries()) {
+  for (const [index, name] of names.slice(0, reader.isOurs ? 1 : names.length).entries()) {
     const value = member(object, name);
     if (value === undefined || value === null) continue;
     const found = read(value, pathTo(path, name), index === 0);

@@ -10,6 +10,7 @@ import {
   type UnknownKeys,
 } from '../../formats/orchestrator/document.ts';
 import { printOrchestrator } from '../../formats/orchestrator/print.ts';
+import { foreignKeysOf, type ForeignKeys } from './foreign-keys.ts';
 import { overallOf } from './samples.ts';
 import { agentsOf, isOver, standingOf, type Agent, type OrchestrationState } from './state.ts';
 
@@ -46,38 +47,43 @@ export const mirrorsOf = (state: OrchestrationState, common: Common): readonly M
   const [place, left] = isOpen ? [currentPath, historyPath(common.name)] : [historyPath(common.name), currentPath];
   return [
     { path: place, source, render, ...original },
-    // One that was over lay elsewhere: what lies there is of another session.
+    // The file of the history is nobody else's. That of the current one is left by a session that was open there alone: else
+    // another session's lies in it.
     {
       path: left,
       source,
       render: () => '',
       isGone: true,
-      ...(isOpen || state.origin?.wasOpen !== true ? {} : original),
+      ...(isOpen || state.origin?.wasOpen === true ? original : {}),
     },
   ];
 };
 
-/** The event that the file is made from: the newest that moves the session, or stands in its journal. */
-const sourceOf = ({ revision, journal }: Common): number => Math.max(revision, journal?.newest ?? 0);
+/** The event that the file is made from: the newest that moves the session, stands in its journal, or adds to its file. */
+const sourceOf = ({ revision, journal, added }: Common): number =>
+  Math.max(revision, journal?.newest ?? 0, added?.event ?? 0);
 
 /** The whole of an orchestration as its file holds it. */
 const printDocument = (state: OrchestrationState, common: Common): string => {
   const agents = agentsOf(state);
   const shown = shownOf(agents);
   const errors = errorsOf(state, common);
+  const foreign = foreignKeysOf(state, common);
   return printOrchestrator(documentOf(state, common, shown, errors), {
-    ...unknownOf(state, common),
+    ...unknownOf(state, common, foreign),
     file: {
       ...totalsOf(common, agents),
       ...(state.focus === null ? {} : { focus: state.focus }),
-      ...state.origin?.unknown.file,
-      ...progressBeside(state),
+      ...foreign('file'),
+      ...progressBeside(state, foreign),
     },
-    agents: Object.fromEntries(shown.map((agent) => [agent.id, besideOf(state, agent)])),
+    agents: Object.fromEntries(
+      shown.map((agent) => [agent.id, { ...besideOf(state, agent), ...foreign('agents', agent.id) }]),
+    ),
     errors: Object.fromEntries(
       errors.map(({ message, class: errorClass }, at) => [
         at,
-        { ...(errorClass === null ? {} : { class: errorClass }), ...besideText(state, message) },
+        { ...(errorClass === null ? {} : { class: errorClass }), ...foreign('text', message) },
       ]),
     ),
   });
@@ -122,35 +128,32 @@ const documentOf = (
 
 const timeOf = (at: string | null): string | null => (at === null ? null : printTime(at));
 
-/** What the file held that is not of the format, where that is still so: places in lists that have changed are left out. */
-const unknownOf = (state: OrchestrationState, { journal }: Common): UnknownKeys => {
-  const { origin, completed, todos } = state;
-  const unknown = origin?.unknown ?? nothingUnknown;
-  const works = Object.entries(unknown.completed_work).filter(([at]) => Number(at) < completed.length);
-  return {
-    ...nothingUnknown,
-    project: unknown.project,
-    context_usage: unknown.context_usage,
-    completed_work: Object.fromEntries(works),
-    // The first was taken over as 1, and a number is never given twice.
-    pending_tasks: Object.fromEntries(todos.map(({ id }, at) => [at, unknown.pending_tasks[`${id - 1}`] ?? {}])),
-    decisions_made: Object.fromEntries(
-      (journal?.recent.decision ?? []).map(({ text }, at) => [at, besideText(state, text)]),
-    ),
-  };
-};
+/** What other programs have put into the file that is not of the format. */
+const unknownOf = (
+  { completed, todos }: OrchestrationState,
+  { journal }: Common,
+  foreign: ForeignKeys,
+): UnknownKeys => ({
+  ...nothingUnknown,
+  project: foreign('project'),
+  context_usage: foreign('context_usage'),
+  completed_work: byPlace(completed, (_, at) => foreign('completed_work', at)),
+  pending_tasks: byPlace(todos, ({ id }) => foreign('pending_tasks', id - 1)),
+  decisions_made: byPlace(journal?.recent.decision ?? [], ({ text }) => foreign('text', text)),
+});
+
+const byPlace = <Part>(
+  list: readonly Part[],
+  keysOf: (part: Part, at: number) => JsonObject,
+): Readonly<Record<string, JsonObject>> => Object.fromEntries(list.map((part, at) => [at, keysOf(part, at)]));
 
 /** A file that said how far all of it is goes on saying so, as a share of 1 or in per cent as before. */
-const progressBeside = (state: OrchestrationState): JsonObject => {
-  const { progress: said } = state.origin?.unknown.file ?? {};
+const progressBeside = (state: OrchestrationState, foreign: ForeignKeys): JsonObject => {
+  const { progress: said } = foreign('file');
   const { percent } = overallOf(state, new Map());
   if (typeof said !== 'number' || percent === null) return {};
   return { progress: said > 1 ? percent : percent / 100 };
 };
-
-/** What the file held beside the text of a decision or an error. */
-const besideText = ({ origin }: OrchestrationState, text: string): JsonObject =>
-  Object.hasOwn(origin?.unknownByText ?? {}, text) ? (origin?.unknownByText[text] ?? {}) : {};
 
 /** How many there are in all, of what is told of in part only. */
 const totalsOf = ({ journal }: Common, agents: readonly Agent[]): JsonObject => {
@@ -206,7 +209,6 @@ const besideOf = (state: OrchestrationState, agent: Agent): JsonObject => ({
   ...(agent.vendorSession === null ? {} : { vendor_session: agent.vendorSession }),
   ...(agent.isPaused ? { paused: true } : {}),
   ...(standingOf(state, agent) === 'in doubt' ? { in_doubt: true } : {}),
-  ...(Object.hasOwn(state.origin?.unknown.agents ?? {}, agent.id) ? state.origin?.unknown.agents[agent.id] : {}),
 });
 
 /** Something that went wrong. */

@@ -7,6 +7,7 @@ import {
   type FoundSession,
 } from '../../formats/orchestrator/read.ts';
 import { historyName, sessionFilesIn, type SessionFile } from '../../formats/orchestrator/session-files.ts';
+import type { FileWorld } from '../../kernel/kind.ts';
 import type { Unread } from '../../kernel/ports.ts';
 import type { Ignored } from '../../kernel/take-over-order.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
@@ -264,9 +265,13 @@ export const findSessions = async (
 
 /** Reads files of a checkout, or such as somebody has named. */
 export const openReader = async (
-  world: World,
+  world: FileWorld,
   base: string,
-  { choice, limit = largestOrchestratorFile }: { readonly choice?: string | undefined; readonly limit?: number } = {},
+  {
+    choice,
+    isOurs,
+    limit = largestOrchestratorFile,
+  }: { readonly choice?: string | undefined; readonly isOurs?: boolean; readonly limit?: number } = {},
 ): Promise<(file: SessionFile) => ReadFile> => {
   const { files, places, caller, host } = world;
   const project = await world.project();
@@ -287,7 +292,7 @@ export const openReader = async (
     if (!text.ok) return { ...about, digest: '', found: { what: 'damaged', problem: `It ${text.error.problem}.` } };
     // The mark at the beginning of a file is no part of its text.
     const digest = files.digest(folder, path.slice(folder.length + 1))?.sha256 ?? sha256(text.value);
-    return { ...about, digest, found: readOrchestratorFile(text.value, { path, clock, choice }) };
+    return { ...about, digest, found: readOrchestratorFile(text.value, { path, clock, choice, isOurs }) };
   };
 };
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { keyOf, resolveCaller } from '../../kernel/address.ts';
 import { fieldLines, objectsAt, standingText, table, textAt } from '../../kernel/answer.ts';
+import type { Common } from '../../kernel/common.ts';
 import { openIn } from '../../kernel/current.ts';
 import { loadedIn, sessionIn, standingOf } from '../../kernel/dispatch.ts';
 import { optionalCount, optionalText, requiredName } from '../../kernel/fields.ts';
@@ -181,7 +182,7 @@ const lineOf = (opened: OpenedSession, samples: Samples): JsonObject => {
     session: key,
     session_id: common.name,
     created: state.origin?.created ?? common.startedAt,
-    updated: common.updatedAt,
+    updated: writtenAt(common),
     goal: common.goal,
     status: statusOf(state, common),
     outcome: common.outcome,
@@ -189,6 +190,10 @@ const lineOf = (opened: OpenedSession, samples: Samples): JsonObject => {
     progress: overallOf(state, samples).percent,
   };
 };
+
+/** When it changed last: one that was taken over when its file was written, until something happens to it here. */
+const writtenAt = ({ imported, seq, updatedAt }: Common): string =>
+  imported?.revision === seq ? new Date(imported.taken).toISOString() : updatedAt;
 
 /** What lies in the folder of earlier sessions and is none of them; mostly there is no such folder. */
 const filesBeside = async (world: World): Promise<JsonObject> => {

@@ -29,6 +29,7 @@ export const kind: Kind = defineKind<OrchestrationState, OrchestrationCommand, O
     results: 'orchestrator-results',
     ignores: ['orchestrator-session.json*', 'orchestrator-history/', 'orchestrator-results/'],
     nameFor,
+    changed: async (...file) => (await import('./changed-file.ts')).changed(...file),
     look: async (world, digest) => (await import('./left-file.ts')).look(world, digest),
     successor: 'stint new --goal GOAL',
   },

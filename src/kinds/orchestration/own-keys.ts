@@ -30,9 +30,9 @@ export const takeOwnKeys = (unknown: UnknownKeys): OwnKeys => {
     ),
     unknown: {
       ...unknown,
-      file: without(unknown.file, { focus: isText, agents_total: isCount, decisions_total: isCount }),
+      file: without(unknown.file, fileKeys),
       agents: Object.fromEntries(agents.map(([id, keys]) => [id, without(keys, agentKeys)])),
-      errors: Object.fromEntries(errors.map(([at, keys]) => [at, without(keys, { class: isErrorClass })])),
+      errors: Object.fromEntries(errors.map(([at, keys]) => [at, without(keys, errorKeys)])),
     },
   };
 };
@@ -44,6 +44,9 @@ const isMark = (value: Json | undefined): boolean => value === true;
 const isErrorClass = (value: Json | undefined): boolean => errorClasses.some((one) => one === value);
 
 type Test = (value: Json | undefined) => boolean;
+
+const fileKeys: Readonly<Record<string, Test>> = { focus: isText, agents_total: isCount, decisions_total: isCount };
+const errorKeys: Readonly<Record<string, Test>> = { class: isErrorClass };
 
 /** Whether an agent is in doubt, or was told to stop, is not taken from a file: nobody knows how it stands now. */
 const agentKeys: Readonly<Record<string, Test>> = {
@@ -73,3 +76,7 @@ const without = (keys: JsonObject, tests: Readonly<Record<string, Test>>): JsonO
   Object.fromEntries(
     Object.entries(keys).filter(([key, value]) => !Object.hasOwn(tests, key) || tests[key]?.(value) !== true),
   );
+
+/** Whether this program has something of its own to say under a key, whatever a file says there. */
+export const isOwnKey = (part: 'file' | 'agents' | 'errors', key: string): boolean =>
+  Object.hasOwn({ file: fileKeys, agents: agentKeys, errors: errorKeys }[part], key);

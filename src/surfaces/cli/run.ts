@@ -1,4 +1,4 @@
-import { objectsAt, textAt, wholeTextAt } from '../../kernel/answer.ts';
+import { objectsAt, textAt, textsAt, wholeTextAt } from '../../kernel/answer.ts';
 import type { Kind } from '../../kernel/kind.ts';
 import type { LazyKind } from '../../kernel/kinds.ts';
 import { otherExits, refuse, type Ask, type Refusal, type Way } from '../../kernel/refusal.ts';
@@ -316,7 +316,8 @@ const checkCall = (
 
 /** What is to be said about an answer beside its text. */
 const remarksOn = (answer: JsonObject): readonly string[] => {
-  const { redacted, notes, dry_run: dryRun, replayed } = answer;
+  const { redacted, dry_run: dryRun, replayed } = answer;
+  const notes = [...textsAt(answer, 'notes'), ...textsAt(answer, 'documents')];
   return [
     ...objectsAt(answer, 'taken_over').map((one) => {
       const token = textAt(one, 'lease_token');
@@ -331,7 +332,7 @@ const remarksOn = (answer: JsonObject): readonly string[] => {
             .join(', ')}`,
         ]
       : []),
-    ...(Array.isArray(notes) ? notes.map((note) => `note: ${oneLine(String(note))}`) : []),
+    ...notes.map((note) => `note: ${oneLine(note)}`),
     ...(dryRun === true ? ['dry run: nothing was changed'] : []),
     ...(replayed === true ? ['this request was carried out before: this is what was answered then'] : []),
   ];
