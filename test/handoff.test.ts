@@ -167,7 +167,7 @@ suite('what they say', () => {
     });
     world.write(
       'docs/tests/session-state/ACTIVE_LEASE.json',
-      '{"version":1,"holder":"codex","purpose":"edit","acquired_at":"2026-03-17T11:50:00Z","expires_at":"2026-03-17T12:20:00Z"}',
+      '{"version":1,"holder":"codex","purpose":"edit","acquired_at":"2026-03-17T11:50:00Z","expires_at":"2026-03-17T12:20:00Z","handover":"handovers/20260312_0915_handover.md","session_state":"session-state/CURRENT.md"}',
     );
     const { schema_version: _, documents: __, findings: ___, ...summary } = world.answer('handoff', 'summarize');
     assert.deepEqual(summary, {

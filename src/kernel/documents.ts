@@ -38,6 +38,8 @@ export interface Documents {
   readonly last: Pick<StoredEvent, 'seq' | 'at' | 'actor' | 'cause'>;
   /** The event since which the session is held, or is not held any more; null where it never was while they are there. */
   readonly leaseSeq: number | null;
+  /** SHA-256 of the file of another program that the newest claim has taken the place of. */
+  readonly leaseInstead: string | null;
 }
 
 /** A pair that was put by: it does not change any more. */
@@ -128,6 +130,7 @@ export const foldDocuments = (
           : lease === null
             ? null
             : seq,
+      leaseInstead: isSame ? documents.leaseInstead : null,
     },
   };
 };
@@ -151,9 +154,17 @@ export const withDocumentsTold = <State extends Documented & Pick<LeaseState, 'l
     documents: {
       ...documents,
       ...(isTold ? { last: lastOf(event) } : {}),
-      ...(before !== undefined && before.lease !== after.lease ? { leaseSeq: event.seq } : {}),
+      ...(before !== undefined && before.lease !== after.lease
+        ? { leaseSeq: event.seq, leaseInstead: insteadIn(event) }
+        : {}),
     },
   };
+};
+
+/** The digest of the file whose place a claim has taken. */
+const insteadIn = ({ data }: StoredEvent): string | null => {
+  const instead = data['instead_of'];
+  return isJsonObject(instead) ? textIn(instead['file']) : null;
 };
 
 /** The events of the journal that documents tell of. */

@@ -36,6 +36,8 @@ export interface Mirror {
   readonly document?: DocumentMark;
   /** SHA-256 of the file that another program had left in its place, and that the session was taken over from. */
   readonly original?: string;
+  /** SHA-256 of a file of another program that it takes the place of: what that said stands in an event. */
+  readonly replaces?: string | null;
   /** Whether the file is to be gone from there: the session has left it. What somebody else wrote into it is kept beside. */
   readonly isGone?: true;
 }

@@ -207,7 +207,8 @@ const settle = async (
       // What others put into a place that the session has left is theirs.
       if (inTheWay !== undefined && record.digest === goneDigest) return 'left';
       if (inTheWay !== undefined) warnings.push(moveAside(path, inTheWay));
-      const action = planMirror(record.digest, found, wasMade || (wasBeyond && found === seen));
+      const isKnown = wasMade || (wasBeyond && found === seen) || (found !== null && found === content.replaces);
+      const action = planMirror(record.digest, found, isKnown);
       if (action === 'set-aside' && found !== null) {
         isToBeAsked = isCurrent && found !== content.original && changed === undefined;
         if (isToBeAsked) return record.stamp;
@@ -237,6 +238,8 @@ interface Content {
   readonly wasMoved: boolean;
   /** The digest of what another program had left in its place. */
   readonly original: string | undefined;
+  /** The digest of what is replaced on the record. */
+  readonly replaces: string | null | undefined;
   /** Whether it lies outside of the session's folder. */
   readonly isOutside?: boolean;
   readonly document: DocumentMark | undefined;
@@ -257,6 +260,7 @@ const contentOf = async ({ store, kinds }: MirrorWorld, record: MirrorRecord): P
   const about = {
     wasMoved: (session?.common.folderSeq ?? 0) > 0,
     original: mirror?.original,
+    replaces: mirror?.replaces,
     isOutside: mirror?.place !== undefined,
     document: mirror?.document,
   };

@@ -16,6 +16,8 @@ export interface LeaseFile {
   readonly sessionState: string | null;
   /** What keeps it from being one, a sentence each. */
   readonly problems: readonly string[];
+  /** Its version, where that is one. */
+  readonly version: number | null;
 }
 
 const nothing = {
@@ -25,6 +27,7 @@ const nothing = {
   expiresAt: null,
   handover: null,
   sessionState: null,
+  version: null,
 };
 
 /** Where there is no file. */
@@ -33,11 +36,12 @@ export const noLease: LeaseFile = { state: 'none', ...nothing, problems: [] };
 /** How far a clock may be ahead. */
 const skewMs = 120_000;
 
-/** Reads the file of a lease, whatever it holds. */
-export const readLeaseFile = (text: string, now: string): LeaseFile => {
+/** Reads the file of a lease, whatever it holds. `isThere` says of a path from the root whether a document lies there. */
+export const readLeaseFile = (text: string, now: string, isThere: (path: string) => boolean): LeaseFile => {
   const json = parsed(text);
   if (!isJsonObject(json)) return { state: 'invalid', ...nothing, problems: ['it holds no JSON object'] };
   const { version, holder, purpose, acquired_at: acquired, expires_at: expires, handover, session_state: state } = json;
+  const isNamed = (path: unknown): boolean => isLine(path) && isThere(path);
   const problems = [
     ...(version === 1 ? [] : ['its version is not 1']),
     ...(isLine(holder) ? [] : ['its holder is no line of text']),
@@ -48,6 +52,8 @@ export const readLeaseFile = (text: string, now: string): LeaseFile => {
       ? ['it expires before it was acquired']
       : []),
     ...(isTime(acquired) && Date.parse(acquired) > Date.parse(now) + skewMs ? ['it was acquired in the future'] : []),
+    ...(isNamed(handover) || handover === noHandover ? [] : ['its handover is no file below the root']),
+    ...(isNamed(state) ? [] : ['its session_state is no file below the root']),
   ];
   const said = {
     holder: isLine(holder) ? holder : null,
@@ -56,10 +62,14 @@ export const readLeaseFile = (text: string, now: string): LeaseFile => {
     expiresAt: isTime(expires) ? expires : null,
     handover: isLine(handover) ? handover : null,
     sessionState: isLine(state) ? state : null,
+    version: typeof version === 'number' ? version : null,
   };
   if (problems.length > 0 || !isTime(expires)) return { state: 'invalid', ...said, problems };
   return { state: Date.parse(expires) > Date.parse(now) ? 'active' : 'expired', ...said, problems };
 };
+
+/** What stands for the handover of a pair that has none. */
+const noHandover = 'None';
 
 /** The file of a claim. */
 export const printLease = (
@@ -73,7 +83,7 @@ export const printLease = (
       purpose: purpose ?? 'not said',
       acquired_at: claimedAt,
       expires_at: expiresAt,
-      handover: handover ?? 'None',
+      handover: handover ?? noHandover,
       session_state: sessionState,
     },
     undefined,

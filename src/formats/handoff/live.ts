@@ -229,6 +229,7 @@ export const withDocuments = (
         seq: before?.seq ?? common.seq,
         last: before?.last ?? { seq: common.seq, at: common.updatedAt, actor: world.caller.actor, cause: '' },
         leaseSeq: before?.leaseSeq ?? null,
+        leaseInstead: before?.leaseInstead ?? null,
       },
     },
   };

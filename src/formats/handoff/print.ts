@@ -178,14 +178,20 @@ export const printStanding = (session: OpenedSession, half: Half, written: Docum
 /** The file of the lease: there while somebody holds the session. */
 const leaseMirror = (
   { common: { lease } }: OpenedSession,
-  { place, root, handover: transfer, sessionState: state, leaseSeq }: Documents,
+  { place, root, handover: transfer, sessionState: state, leaseSeq, leaseInstead: replaces }: Documents,
 ): readonly Mirror[] => {
   if (leaseSeq === null) return [];
   const path = `${root}/${leasePath}`;
   return [
     lease === null
       ? goneLease(place, root, leaseSeq)
-      : { path, place, source: leaseSeq, render: () => printLease(lease, { handover: transfer, sessionState: state }) },
+      : {
+          path,
+          place,
+          source: leaseSeq,
+          replaces,
+          render: () => printLease(lease, { handover: transfer, sessionState: state }),
+        },
   ];
 };
 

@@ -193,9 +193,13 @@ test('the file of a lease is read whatever it holds', () => {
     purpose: 'edit',
     acquired_at: '2026-03-12T09:50:00+00:00',
     expires_at: '2026-03-12T10:20:00+00:00',
+    handover: transfer,
+    session_state: currentPath,
   };
-  const stateOf = (change: object): string => readLeaseFile(JSON.stringify({ ...good, ...change }), now).state;
+  const read = (text: string) => readLeaseFile(text, now, (path) => path === transfer || path === currentPath);
+  const stateOf = (change: object): string => read(JSON.stringify({ ...good, ...change })).state;
   assert.equal(stateOf({}), 'active');
+  assert.equal(stateOf({ handover: 'None' }), 'active');
   assert.equal(stateOf({ expires_at: '2026-03-12T10:00:00Z' }), 'expired');
   for (const change of [
     { version: true },
@@ -205,10 +209,13 @@ test('the file of a lease is read whatever it holds', () => {
     { acquired_at: '2099-01-01T00:00:00Z', expires_at: '2099-01-02T00:00:00Z' },
     { expires_at: '2026-03-12T09:00:00Z' },
     { expires_at: 'soon' },
+    { handover: 'handovers/gone.md' },
+    { session_state: '/etc/passwd' },
+    { session_state: 'None' },
   ])
     assert.equal(stateOf(change), 'invalid', JSON.stringify(change));
-  for (const text of ['', '[]', '"x"', 'null', '{"version": 1'])
-    assert.equal(readLeaseFile(text, now).state, 'invalid');
+  for (const text of ['', '[]', '"x"', 'null', '{"version": 1']) assert.equal(read(text).state, 'invalid');
+  assert.equal(read('{}').problems.length, 7);
   assert.equal(leaseIn(lookAt({}), now).state, 'none');
 });
 
@@ -263,7 +270,7 @@ test('one broken document is told, and hides no other; one without its other hal
 test('a handover that another has taken the place of is no fault, and a lease is looked at too', () => {
   const replaced = { ...sound, 'handovers/20260311_0900_handover.md': sample(handover, { Status: 'blocked' }) };
   assert.deepEqual([audited(replaced).result, audited(replaced).codes], ['warning', []]);
-  const lease = (text: string) => audited({ ...sound, 'session-state/ACTIVE_LEASE.json': text });
+  const lease = (text: string) => audited({ ...replaced, 'session-state/ACTIVE_LEASE.json': text });
   assert.deepEqual([lease('[]').result, lease('[]').codes], ['error', ['lease-invalid']]);
   const expired = {
     version: 1,
@@ -271,9 +278,11 @@ test('a handover that another has taken the place of is no fault, and a lease is
     purpose: 'b',
     acquired_at: '2026-03-12T09:00:00Z',
     expires_at: '2026-03-12T09:30:00Z',
-    handover: 'handovers/x.md',
+    handover: 'handovers/20260311_0900_handover.md',
+    session_state: currentPath,
   };
-  assert.deepEqual(lease(JSON.stringify(expired)).warnings, [
+  const { warnings } = lease(JSON.stringify(expired));
+  assert.deepEqual(Array.isArray(warnings) ? warnings.slice(1) : warnings, [
     'session-state/ACTIVE_LEASE.json: it has expired',
     'session-state/ACTIVE_LEASE.json: it is about another handover',
   ]);

@@ -343,9 +343,9 @@ export const completePair = (
 };
 
 /** What the file of the lease says, as far as there is one. */
-export const leaseIn = ({ read }: Look, now: string): LeaseFile => {
-  const text = read(leasePath);
-  if (text.ok) return readLeaseFile(text.value, now);
+export const leaseIn = (look: Look, now: string): LeaseFile => {
+  const text = look.read(leasePath);
+  if (text.ok) return readLeaseFile(text.value, now, (path) => normal(path) === path && isThere(look, path));
   return text.error.isMissing ? noLease : { ...noLease, state: 'invalid', problems: [`it ${text.error.problem}`] };
 };
 
