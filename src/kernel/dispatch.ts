@@ -49,6 +49,8 @@ export interface Order<Answer extends JsonObject> {
   readonly isAuthorised?: (session: OpenedSession) => boolean;
   /** Pure: what the caller gets, from the sessions before and after. */
   readonly answer: (after: ReadonlyMap<string, Session>, before: ReadonlyMap<string, Session>) => Answer;
+  /** What is reported beside a refusal, by a verb whose answer is a verdict. */
+  readonly report?: (refusal: Refusal) => JsonObject;
   /**
    * What has to be done first, takes its time and has effects, for example running a program: the order that comes of it is
    * carried out in place of this one. It is done only where this one would not be refused, and in no dry run. Such an order

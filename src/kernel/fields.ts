@@ -78,6 +78,9 @@ export const optionalCount = (description: string, least = 1, most = Number.MAX_
     ),
   );
 
+/** An input field that may be left out: a whole number that the verb judges itself. */
+export const wholeNumber = (description: string) => optionalCount(description, Number.MIN_SAFE_INTEGER);
+
 /** One of a few words; which ones stands in the fault. */
 export const choice = <const Word extends string>(words: readonly Word[], description: string) =>
   v.pipe(

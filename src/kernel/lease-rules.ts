@@ -124,12 +124,13 @@ export interface Claimed extends Made {
 
 /**
  * Claims a session. Whoever holds it keeps its token and its time begins anew. From somebody else it is taken where that one
- * is expired or proved to be gone, or on purpose; both sides stand in the events.
+ * is expired or proved to be gone, or on purpose; both sides stand in the events. `anew`: a claim that is made again is on
+ * record again, with its times.
  */
 export const decideClaim = (
   facts: LeaseFacts,
   wish: ClaimWish,
-  { takeOver }: { readonly takeOver: boolean },
+  { takeOver, anew = false }: { readonly takeOver: boolean; readonly anew?: boolean },
 ): Result<Claimed, Refusal> => {
   const stale = refuseToken(facts);
   if (stale !== undefined) return err(stale);
@@ -142,7 +143,7 @@ export const decideClaim = (
     const before = facts.observe(claim) === 'dead' ? null : claim.sign;
     const said = { ...wish, purpose: wish.purpose ?? claim.purpose, sign: wish.sign ?? before };
     const again = { ...claimOf(said, claim.token, now), holder: claim.holder };
-    const isSame = sameText(again.purpose, claim.purpose) && sameText(again.sign, claim.sign);
+    const isSame = !anew && sameText(again.purpose, claim.purpose) && sameText(again.sign, claim.sign);
     // Kept beside the log in either case: what was renewed of this token before does not outlive it.
     const renewal = renewalOf(claim, now, wish.ttl);
     return ok(
@@ -264,7 +265,7 @@ interface Made {
 /** An order about the lease of one session, for whoever calls. */
 export const orderLease = <Outcome extends Made>(
   world: World,
-  row: SessionRow,
+  row: Pick<SessionRow, 'key'>,
   decide: (facts: LeaseFacts, holder: Holder) => Result<Outcome, Refusal>,
   {
     mustBeOpen = false,

@@ -94,6 +94,12 @@ export interface ProjectFiles extends WrittenFiles {
   readonly isFolder: (path: string) => boolean;
   /** When a file or folder was changed, in milliseconds; undefined where there is none. */
   readonly changedAt: (path: string) => number | undefined;
+  /** Whether nothing lies at a path below a folder, or a file itself: no link, no folder. */
+  readonly isPlain: (folder: string, path: string) => boolean;
+  /** Takes such a file away, if it is there; answers why it was not. */
+  readonly remove: (folder: string, path: string) => string | undefined;
+  /** Makes a folder below another one, with those on the way to it; answers why it was not made. */
+  readonly makeFolder: (folder: string, path: string) => string | undefined;
 }
 
 /** The input of a verb: a flat object of texts, numbers, switches and lists of texts, each with a description. */
@@ -367,6 +373,7 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
       cleanPayload === undefined ? undefined : { json: cleanPayload.value, digest: digestInput(store, given ?? null) };
     const joining = { ...world, joins: true } as const;
     let report: JsonObject | undefined;
+    let reportOn: Order<JsonObject>['report'];
     const answer = await dispatch(world, request, async () => {
       let all = found;
       const order = await writes(joining, final.value, payload, async (text) => {
@@ -374,12 +381,18 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
         all = addCounts(all, cleaned.found);
         return cleaned.value;
       });
-      if (order.ok) return ok(remarked(order.value, notes, () => all));
+      if (order.ok) {
+        ({ report: reportOn } = order.value);
+        return ok(remarked(order.value, notes, () => all));
+      }
       if (!('refusal' in order.error)) return err(order.error);
       ({ report } = order.error);
       return err(order.error.refusal);
     });
-    if (!answer.ok) return err({ refusal: answer.error, ...(report === undefined ? {} : { report }) });
+    if (!answer.ok) {
+      const told = report ?? reportOn?.(answer.error);
+      return err({ refusal: answer.error, ...(told === undefined ? {} : { report: told }) });
+    }
     const verdict = definition.verdict?.(answer.value);
     return ok({ answer: answer.value, sessions: caller.dryRun ? [] : sessionsOf(answer.value), verdict });
   };

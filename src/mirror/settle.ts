@@ -177,6 +177,9 @@ const settle = async (
   const content = known ?? (await contentOf(world, record));
   // Who has made a newer version writes that one; until somebody has, it is among those that were not written yet.
   if (content === undefined) return [];
+  // What is not the session's own is written itself: through a link it would be another file of the project.
+  if (content.isOutside === true && content.document === undefined && isLink(world, record, ground))
+    return [`${record.path} was not written: it is a link`];
   // A file that was moved with its folder has its earlier versions at the other place.
   const seen = content.wasMoved ? digestOf(path) : null;
   const wasBeyond = typeof seen === 'string' && (await wasMadeBeyond(world, record, ground, seen));
@@ -313,6 +316,12 @@ const isLink = (path: string): boolean => {
   } catch {
     return false;
   }
+};
+
+/** Whether what lies at the place of a mirror is a link. */
+const isLink = ({ places }: MirrorWorld, { place, path }: MirrorRecord, ground: Ground | undefined): boolean => {
+  const own = placeOfFolder(places.homeOf({ place, branch: ground?.row.branch ?? null }).root, path);
+  return own !== undefined && lstatSync(own, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 };
 
 /** Whether a version of a mirror was made where its folder lies when that is not where it is now. */

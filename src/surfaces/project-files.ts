@@ -8,6 +8,7 @@ import {
   readSync,
   readdirSync,
   realpathSync,
+  rmSync,
   statSync,
   type Dirent,
   type Stats,
@@ -15,7 +16,7 @@ import {
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Digested, Unread } from '../kernel/ports.ts';
 import type { ProjectFiles } from '../kernel/verb.ts';
-import { decodeUtf8, errnoCode, fileProblem, writeFileAtomic } from '../lib/atomic-file.ts';
+import { decodeUtf8, errnoCode, fileProblem, makeFolders, writeFileAtomic } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { lyingAt, placeOfFolder } from '../lib/move-folder.ts';
 import { err, ok, type Result } from '../lib/result.ts';
@@ -72,6 +73,18 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
       return fileProblem(path, error).problem;
     }
   },
+  isPlain,
+  remove: (folder, path) =>
+    changing(folder, path, (place) => {
+      if (!isPlain(folder, path)) return 'is no file';
+      rmSync(place, { force: true });
+      return undefined;
+    }),
+  makeFolder: (folder, path) =>
+    changing(folder, path, (place) => {
+      makeFolders(place);
+      return undefined;
+    }),
   isFolder: (path) => seenAt(path)?.isDirectory() === true,
   changedAt: (path) => seenAt(path)?.mtimeMs,
 });
@@ -84,6 +97,24 @@ const seenAt = (path: string): Stats | undefined => {
     if (errnoCode(error) === null) throw error;
     return undefined;
   }
+};
+
+/** Does something to what lies below a folder itself, where a link on the way to it does not lead out. */
+const changing = (folder: string, path: string, change: (place: string) => string | undefined): string | undefined => {
+  const place = placeOfFolder(folder, path);
+  if (place === undefined) return 'leads out of the project, or nowhere';
+  try {
+    return change(place);
+  } catch (error) {
+    return fileProblem(path, error).problem;
+  }
+};
+
+const isPlain = (folder: string, path: string): boolean => {
+  const place = placeOfFolder(folder, path);
+  if (place === undefined) return false;
+  const found = lstatSync(place, { throwIfNoEntry: false });
+  return found === undefined || found.isFile();
 };
 
 /** Whether a path is whole, or climbs, on another system than this one. */

@@ -36,17 +36,20 @@ export interface Ground {
 export const groundOf = async (world: World, whereabouts: Whereabouts): Promise<Result<Ground, Refusal>> => {
   const root = await findRoot(world, whereabouts);
   if (!root.ok) return root;
-  const { here } = world.places;
-  const prefix = `${here.root}/`;
-  if (!root.value.startsWith(prefix))
+  const below = rootBelow(world, root.value);
+  if (below === undefined)
     return err(
       refuse('usage', `The documents ${root.value} lie outside of this checkout.`, {
-        expected: `a folder below ${here.root}`,
+        expected: `a folder below ${world.places.here.root}`,
         hint: 'run it in the checkout that they belong to',
       }),
     );
-  return ok({ look: await lookBelow(world, root.value), root: root.value.slice(prefix.length) });
+  return ok({ look: await lookBelow(world, root.value), root: below });
 };
+
+/** A root as it is named from that of the checkout; undefined outside of it. */
+export const rootBelow = ({ places }: Pick<World, 'places'>, root: string): string | undefined =>
+  root.startsWith(`${places.here.root}/`) ? root.slice(places.here.root.length + 1) : undefined;
 
 /** The session that the documents of this checkout describe; undefined where none of this store is. */
 export const describedSession = async (

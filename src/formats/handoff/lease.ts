@@ -1,0 +1,228 @@
+import type { Order } from '../../kernel/dispatch.ts';
+import {
+  leaseFacts,
+  leaseToJson as sessionLeaseToJson,
+  longestClaim,
+  type Holder,
+  type LeaseFacts,
+} from '../../kernel/lease.ts';
+import { decideClaim, decideRelease, wishOf, type Claimed, type ClaimWish } from '../../kernel/lease-rules.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import type { OpenedSession } from '../../kernel/session.ts';
+import type { World } from '../../kernel/verb.ts';
+import type { JsonObject } from '../../lib/canonical-json.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
+import { shellWord } from '../../lib/text.ts';
+import { noLease, type LeaseFile } from './lease-file.ts';
+import { describedSession } from './live.ts';
+import { leaseToJson } from './summary.ts';
+import { currentPath, leaseIn, leasePath, locateLive, type Look } from './workspace.ts';
+
+/**
+ * Who works on the documents below a root. The lease of the session that they describe says it; where nobody holds that,
+ * a file says it which another program has written.
+ */
+
+/** What is known of it before a commit. */
+export interface Held {
+  readonly look: Look;
+  /** The session that is described; undefined where none of this store is. */
+  readonly session: OpenedSession | undefined;
+  /** What is known of its lease. */
+  readonly facts: LeaseFacts | undefined;
+  /** What another program has written: `none` where the file is one of ours, or there is none. */
+  readonly file: LeaseFile;
+  /** SHA-256 of that; null where it cannot be read. */
+  readonly digest: string | null;
+  /** Whether a file is there, whoever has written it. */
+  readonly exists: boolean;
+  /** Whether what lies in its place is something else than a file. */
+  readonly isBarred: boolean;
+}
+
+/** Looks who works on the documents. `root` is their root from that of the checkout; undefined outside of it. */
+export const lookWhoHolds = async (world: World, look: Look, root: string | undefined): Promise<Held> => {
+  const { store, caller, host, places, files } = world;
+  const session = root === undefined ? undefined : await describedSession(world, root);
+  const renewals = session === undefined ? undefined : await store.renewals(session.key);
+  const digest = files.digest(look.root, leasePath)?.sha256 ?? null;
+  const { id } = places.here;
+  const isOurs =
+    id !== null && root !== undefined && digest !== null && (await store.wasMirror(id, `${root}/${leasePath}`, digest));
+  return {
+    look,
+    session,
+    facts:
+      session === undefined || renewals === undefined
+        ? undefined
+        : leaseFacts({ common: session.common, renewals }, caller, host),
+    file: isOurs ? noLease : leaseIn(look, caller.now),
+    digest,
+    exists: digest !== null,
+    isBarred: !(await world.project()).isPlain(look.root, leasePath),
+  };
+};
+
+/** How a lease is answered, whoever says it; None stands for what nobody said. */
+export const heldToJson = ({ look, session, facts, file, exists }: Held): JsonObject => {
+  const own = facts === undefined ? null : sessionLeaseToJson(facts);
+  const { documents } = session?.common ?? {};
+  const live = locateLive(look);
+  const isOver = own !== null && file.state !== 'none';
+  const base = {
+    docs_root: look.root,
+    lease_path: `${look.root}/${leasePath}`,
+    exists: exists || own !== null,
+  };
+  if (own !== null)
+    return {
+      ...base,
+      state: own.state,
+      holder: own.holder,
+      purpose: own.purpose ?? 'None',
+      acquired_at: own.claimed_at,
+      expires_at: own.expires_at,
+      handover: documents?.handover ?? 'None',
+      session_state: documents?.sessionState ?? 'None',
+      warnings: isOver
+        ? [`${leasePath} says that ${file.holder ?? 'nobody'} holds it, which has no power over the lease of ${session?.key}`]
+        : [],
+      errors: [],
+      version: 1,
+      session: session?.key ?? null,
+      alive: own.alive,
+    };
+  const isSound = file.state === 'active' || file.state === 'expired';
+  return {
+    ...base,
+    ...leaseToJson(file),
+    handover: file.handover ?? 'None',
+    session_state: file.sessionState ?? 'None',
+    warnings: isSound
+      ? [
+          ...(file.sessionState === currentPath ? [] : [`its session_state is not ${currentPath}`]),
+          ...(live !== undefined && file.handover !== live.handover ? ['it is about another handover'] : []),
+        ]
+      : [],
+    errors: [...file.problems],
+    ...(file.version === null ? {} : { version: file.version }),
+    session: session?.key ?? null,
+  };
+};
+
+/** What is reported beside a refusal. */
+export const refusedToJson = (held: Held, refusal: Refusal, more: JsonObject = {}): JsonObject => ({
+  ...heldToJson(held),
+  errors: [refusal.message, ...(refusal.faults ?? [])],
+  ...more,
+  result: 'error',
+});
+
+/** The usual time of a claim and the longest one, in minutes. */
+export const minutes = { usual: 30, most: longestClaim / 60_000 };
+
+/** Refuses a time that no claim lasts. */
+export const refuseTtl = (ttl: number | undefined): Refusal | undefined =>
+  ttl === undefined || (ttl >= 1 && ttl <= minutes.most)
+    ? undefined
+    : refuse('invalid-input', `A lease does not last ${ttl} minutes.`, {
+        expected: `1 to ${minutes.most} minutes`,
+        hint: 'leave --ttl-minutes out: 30',
+      });
+
+/** Refuses to go on where the file of the lease is none: what a link names is another file. */
+export const refuseBarred = ({ look, isBarred }: Held): Refusal | undefined =>
+  isBarred
+    ? refuse('invariant-unmet', `${look.root}/${leasePath} is no file itself.`, {
+        expected: 'a file, or nothing',
+        hint: `take it away: ${look.root}/${leasePath}`,
+      })
+    : undefined;
+
+/** Why what another program has written keeps somebody out; undefined where it does not. */
+export const refuseFile = ({ file, look }: Pick<Held, 'file' | 'look'>, who: string | undefined): Refusal | undefined => {
+  const show = `stint handoff lease show --root ${shellWord(look.root)}`;
+  if (file.state === 'invalid')
+    return refuse('invalid-input', `${look.root}/${leasePath} is no lease.`, {
+      expected: 'a lease, or no file',
+      faults: file.problems,
+      legal: [show, 'the same command with --force'],
+      hint: show,
+    });
+  if (file.state !== 'active' || file.holder === who) return undefined;
+  return refuse(
+    'lease',
+    `The documents are held by ${file.holder} since ${file.acquiredAt} until ${file.expiresAt}, for: ${file.purpose}; so says ${leasePath}.`,
+    {
+      expected: `its holder, or after ${file.expiresAt}`,
+      legal: [show, 'the same command with --force'],
+      hint: show,
+      retryable: true,
+    },
+  );
+};
+
+/** What somebody who claims says. */
+export const wishFor = async (
+  world: World,
+  session: string,
+  { purpose, ttl = minutes.usual }: { readonly purpose: string; readonly ttl?: number | undefined },
+): Promise<Result<Omit<ClaimWish, 'holder'>, Refusal>> => {
+  const wish = await wishOf(world, session, { purpose });
+  return wish.ok ? ok({ ...wish.value, ttl: ttl * 60_000 }) : wish;
+};
+
+/**
+ * Claims the session of the documents. Where nobody holds it what another program has written counts, and stands in the
+ * event that takes its place.
+ */
+export const decideHold = (
+  facts: LeaseFacts,
+  { file, digest, look }: Pick<Held, 'file' | 'digest' | 'look'>,
+  wish: ClaimWish,
+  { takeOver }: { readonly takeOver: boolean },
+): Result<Claimed, Refusal> => {
+  const counts = facts.claim === null && file.state !== 'none';
+  const refusal = counts && !takeOver ? refuseFile({ file, look }, wish.holder.actor) : undefined;
+  if (refusal !== undefined) return err(refusal);
+  const claimed = decideClaim(facts, wish, { takeOver, anew: true });
+  if (!claimed.ok || !counts) return claimed;
+  const instead = { ...leaseToJson(file), file: digest };
+  return ok({
+    ...claimed.value,
+    events: claimed.value.events.map((event) =>
+      event.type === 'LeaseClaimed' ? { ...event, data: { ...event.data, instead_of: instead } } : event,
+    ),
+  });
+};
+
+/** Gives the session of the documents back. Who does is to be said, where somebody holds it. */
+export const decideLetGo = (
+  facts: LeaseFacts,
+  holder: Holder,
+  { takeOver, isNamed }: { readonly takeOver: boolean; readonly isNamed: boolean },
+): ReturnType<typeof decideRelease> =>
+  facts.claim !== null && !takeOver && !isNamed
+    ? err(refuseUnnamed(facts.claim.holder.actor))
+    : decideRelease(facts, holder, { takeOver });
+
+/** That nobody is named who gives it back. */
+export const refuseUnnamed = (holder: string): Refusal =>
+  refuse('lease', `Who gives the lease of ${holder} back is not said.`, {
+    expected: '--holder, or --force',
+    hint: `stint handoff lease release --holder ${shellWord(holder)}`,
+  });
+
+/** An order with what is kept of a claim beside the log. */
+export const keeping = (
+  order: Order<JsonObject>,
+  key: string,
+  made: () => Pick<Claimed, 'renewal'> | undefined,
+): Order<JsonObject> => ({
+  ...order,
+  fence: 'own',
+  beside: () => {
+    const renewal = made()?.renewal ?? null;
+    return renewal === null ? [] : [{ session: key, step: '', renewal }];
+  },
+});

@@ -1,0 +1,236 @@
+import * as v from 'valibot';
+import {
+  decideHold,
+  decideLetGo,
+  heldToJson,
+  keeping,
+  lookWhoHolds,
+  minutes,
+  refuseBarred,
+  refuseFile,
+  refusedToJson,
+  refuseTtl,
+  refuseUnnamed,
+  wishFor,
+  type Held,
+} from '../formats/handoff/lease.ts';
+import { noLease } from '../formats/handoff/lease-file.ts';
+import { groundOf, liveTarget, orderDocuments, rootBelow, type Ground } from '../formats/handoff/live.ts';
+import { findRoot, lookBelow } from '../formats/handoff/look.ts';
+import { itemsText } from '../formats/handoff/verdict.ts';
+import { currentPath, leasePath, locateLive } from '../formats/handoff/workspace.ts';
+import { fieldLines, textAt } from '../kernel/answer.ts';
+import { placeOf, type Order } from '../kernel/dispatch.ts';
+import { choice, flag, optionalName, optionalText, wholeNumber } from '../kernel/fields.ts';
+import { holderOf, leaseFacts, type LeaseFacts } from '../kernel/lease.ts';
+import { orderLease, type Claimed } from '../kernel/lease-rules.ts';
+import { refuse, type Refusal } from '../kernel/refusal.ts';
+import { isOpened, type OpenedSession } from '../kernel/session.ts';
+import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
+import type { JsonObject } from '../lib/canonical-json.ts';
+import { err, ok, type Result } from '../lib/result.ts';
+
+const actions = ['show', 'claim', 'release'] as const;
+
+/** What is said on the command line. */
+interface Input {
+  readonly action: (typeof actions)[number];
+  readonly holder?: string | undefined;
+  readonly purpose?: string | undefined;
+  readonly ttl_minutes?: number | undefined;
+  readonly force?: boolean | undefined;
+  readonly root?: string | undefined;
+  readonly start_dir?: string | undefined;
+}
+
+export const handoffLease = defineVerb({
+  name: 'handoff lease',
+  summary: 'Show, claim or release the lease of the documents: who works on them.',
+  details: `It is the lease of the session that the documents describe: stint lease tells more of the same one. session-state/ACTIVE_LEASE.json is a copy of it for other programs, and is gone when it is released. With a pair that another program has left, claim begins a task.
+
+A file that somebody else has written there counts where nobody holds the session: show says what it says (7 where it is no lease), claim is refused while another holder is in it (10) or it is no lease (7), and takes its place, on the record; release takes it away. It has no power over the lease of the session.
+
+claim needs --holder and --purpose, and answers with lease_token. Of several at once one gets it. The same holder again begins the time anew; one that has expired is there for everybody, any other with --force. release needs --holder, or --force, where there is anything to give back. Who the holder is says stint help lease claim: the same name from another conversation of an agent, or another checkout, is somebody else.`,
+  examples: [
+    'stint handoff lease show --json',
+    'stint handoff lease claim --holder ana --purpose "Write the tests" --ttl-minutes 45',
+    'stint handoff lease release --holder ana',
+  ],
+  input: () =>
+    v.strictObject({
+      action: choice(actions, 'What to do'),
+      holder: optionalName('Who holds it: a person or an agent.'),
+      purpose: optionalName('What for.'),
+      ttl_minutes: wholeNumber(
+        `How many minutes it lasts, 1 to ${minutes.most}. Default: ${minutes.usual}.`,
+      ),
+      force: flag('Take it from whoever has it, on the record.'),
+      root: optionalText('The folder of the documents. Default: the one of this project.'),
+      start_dir: optionalText('The folder to look from. Default: the current one.'),
+    }),
+  positionals: ['action'],
+  actor: ({ holder }) => holder,
+  contradiction: ({ action, holder, purpose }) =>
+    action === 'claim' && (holder === undefined || purpose === undefined)
+      ? 'claim needs --holder and --purpose'
+      : undefined,
+  creates: true,
+  does: {
+    isReading: ({ action }) => action === 'show',
+    orReads: async (world, input) => {
+      const root = await findRoot(world, input);
+      if (!root.ok) return err({ refusal: root.error });
+      const look = await lookBelow(world, root.value);
+      const held = await lookWhoHolds(world, look, rootBelow(world, root.value));
+      const report = { ...heldToJson(held), result: 'shown' };
+      const refusal = held.facts?.claim == null ? refuseInvalid(held) : undefined;
+      return refusal === undefined ? ok(report) : err({ report: { ...report, result: 'error' }, refusal });
+    },
+    writes: async (world, input) => {
+      const ground = await groundOf(world, input);
+      if (!ground.ok) return ground;
+      const held = await lookWhoHolds(world, ground.value.look, ground.value.root);
+      const refusal = refuseBarred(held);
+      if (refusal !== undefined) return refused(held, refusal);
+      return input.action === 'claim' ? claim(world, ground.value, held, input) : release(world, ground.value, held, input);
+    },
+  },
+  text: (answer) =>
+    [
+      fieldLines([
+        ['Result', textAt(answer, 'result')],
+        ['Docs root', textAt(answer, 'docs_root')],
+        ['Lease path', textAt(answer, 'lease_path')],
+        ['State', textAt(answer, 'state')],
+        ['Holder', textAt(answer, 'holder')],
+        ['Purpose', textAt(answer, 'purpose')],
+        ['Acquired at', textAt(answer, 'acquired_at')],
+        ['Expires at', textAt(answer, 'expires_at')],
+        ['Handover', textAt(answer, 'handover')],
+        ['Session-state', textAt(answer, 'session_state')],
+        ['Token', textAt(answer, 'lease_token')],
+      ]),
+      ...itemsText(answer, 'Warnings', 'warnings'),
+      ...itemsText(answer, 'Errors', 'errors'),
+    ].join('\n'),
+});
+
+const refuseInvalid = ({ file, look }: Held): Refusal | undefined =>
+  file.state === 'invalid' ? refuseFile({ file, look }, undefined) : undefined;
+
+const refused = (held: Held, refusal: Refusal, more: JsonObject = {}): Result<never, VerbRefusal> =>
+  err({ report: refusedToJson(held, refusal, more), refusal });
+
+const claim = async (
+  world: World,
+  ground: Ground,
+  held: Held,
+  { purpose = '', ttl_minutes: ttl, force = false }: Input,
+): Promise<Result<Order<JsonObject>, VerbRefusal>> => {
+  const tooLong = refuseTtl(ttl);
+  if (tooLong !== undefined) return refused(held, tooLong, { state: 'invalid' });
+  const live = locateLive(ground.look);
+  if (held.session === undefined && live !== undefined && live.sessionState !== currentPath)
+    return refused(held, refuseNotLive(ground));
+  const target = await liveTarget(world, ground);
+  if (!target.ok) return refused(held, target.error);
+  const { key } = target.value;
+  const wish = await wishFor(world, key, { purpose, ttl });
+  if (!wish.ok) return refused(held, wish.error);
+  const place = placeOf(world);
+  if (!place.ok) return refused(held, place.error);
+  const takeOver = force || world.caller.takeOver;
+  let newest = held.facts;
+  let claimed: Claimed | undefined;
+  const decide = (facts: LeaseFacts): Result<Claimed, Refusal> => {
+    newest = facts;
+    const decided = decideHold(facts, held, { ...wish.value, holder: holderOf(world, place.value) }, { takeOver });
+    claimed = decided.ok ? decided.value : undefined;
+    return decided;
+  };
+  const answer = (session: OpenedSession): JsonObject => {
+    const facts = leaseFacts(session, world.caller, world.host);
+    const now = { ...held, session, facts: { ...facts, renewal: claimed?.renewal ?? facts.renewal } };
+    return {
+      ...heldToJson({ ...now, file: noLease, exists: true }),
+      result: 'claimed',
+      source: live?.source ?? 'session',
+      session: session.key,
+      session_id: session.common.name,
+      lease_token: session.common.lease?.token ?? null,
+    };
+  };
+  const order =
+    held.session === undefined
+      ? ok(
+          orderDocuments(
+            world,
+            target.value,
+            ({ session }) => {
+              const decided = decide(leaseFacts(session, world.caller, world.host));
+              return decided.ok ? ok(decided.value.events) : decided;
+            },
+            answer,
+          ),
+        )
+      : orderLease(world, held.session, decide, { mustBeOpen: true, answer });
+  if (!order.ok) return refused(held, order.error);
+  return ok({
+    ...keeping(order.value, key, () => claimed),
+    report: (refusal) => refusedToJson({ ...held, facts: newest }, refusal),
+  });
+};
+
+const refuseNotLive = ({ look }: Ground): Refusal =>
+  refuse('not-found', `The newest pair in ${look.root} is none that is worked on: there is no ${currentPath}.`, {
+    expected: `a pair of ${currentPath} and a handover`,
+    hint: 'stint handoff new --task TASK --updated-by WHO --next-owner WHO',
+  });
+
+const release = (
+  world: World,
+  { look }: Ground,
+  held: Held,
+  { holder, force = false }: Input,
+): Result<Order<JsonObject>, VerbRefusal> => {
+  const takeOver = force || world.caller.takeOver;
+  const isNamed = holder !== undefined;
+  const released = (session: OpenedSession | undefined): JsonObject => ({
+    ...heldToJson({ ...held, session, facts: undefined, file: noLease, exists: false }),
+    result: 'released',
+  });
+  const { session, file } = held;
+  if (session !== undefined && session.common.lease !== null) {
+    let newest = held.facts;
+    const order = orderLease(
+      world,
+      session,
+      (facts, who) => {
+        newest = facts;
+        return decideLetGo(facts, who, { takeOver, isNamed });
+      },
+      { answer: (after) => ({ ...released(after), session: after.key, session_id: after.common.name }) },
+    );
+    if (!order.ok) return refused(held, order.error);
+    return ok({ ...order.value, report: (refusal) => refusedToJson({ ...held, facts: newest }, refusal) });
+  }
+  const counts = !takeOver && file.state !== 'none';
+  const refusal = !counts
+    ? undefined
+    : isNamed
+      ? file.state === 'active'
+        ? refuseFile(held, holder)
+        : undefined
+      : refuseUnnamed(file.holder ?? 'nobody');
+  if (refusal !== undefined) return refused(held, refusal);
+  const order: Order<JsonObject> = { keys: [], decide: () => ok(new Map()), answer: () => released(session) };
+  return ok({
+    ...order,
+    work: async () => {
+      const problem = (await world.project()).remove(look.root, leasePath);
+      return problem === undefined
+        ? ok({ order, at: world.caller.now })
+        : err(refuse('invariant-unmet', `${look.root}/${leasePath} ${problem}.`, { expected: 'a file that may go' }));
+    },
+  });
+};
