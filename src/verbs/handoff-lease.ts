@@ -22,10 +22,10 @@ import { currentPath, leasePath, locateLive } from '../formats/handoff/workspace
 import { fieldLines, textAt } from '../kernel/answer.ts';
 import { placeOf, type Order } from '../kernel/dispatch.ts';
 import { choice, flag, optionalName, optionalText, wholeNumber } from '../kernel/fields.ts';
-import { holderOf, leaseFacts, type LeaseFacts } from '../kernel/lease.ts';
+import { holderOf, isMine, leaseFacts, type LeaseFacts } from '../kernel/lease.ts';
 import { orderLease, type Claimed } from '../kernel/lease-rules.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
-import { isOpened, type OpenedSession } from '../kernel/session.ts';
+import type { OpenedSession } from '../kernel/session.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
@@ -61,9 +61,7 @@ claim needs --holder and --purpose, and answers with lease_token. Of several at 
       action: choice(actions, 'What to do'),
       holder: optionalName('Who holds it: a person or an agent.'),
       purpose: optionalName('What for.'),
-      ttl_minutes: wholeNumber(
-        `How many minutes it lasts, 1 to ${minutes.most}. Default: ${minutes.usual}.`,
-      ),
+      ttl_minutes: wholeNumber(`How many minutes it lasts, 1 to ${minutes.most}. Default: ${minutes.usual}.`),
       force: flag('Take it from whoever has it, on the record.'),
       root: optionalText('The folder of the documents. Default: the one of this project.'),
       start_dir: optionalText('The folder to look from. Default: the current one.'),
@@ -83,7 +81,7 @@ claim needs --holder and --purpose, and answers with lease_token. Of several at 
       const look = await lookBelow(world, root.value);
       const held = await lookWhoHolds(world, look, rootBelow(world, root.value));
       const report = { ...heldToJson(held), result: 'shown' };
-      const refusal = held.facts?.claim == null ? refuseInvalid(held) : undefined;
+      const refusal = isHeldBySession(held) ? undefined : refuseInvalid(held);
       return refusal === undefined ? ok(report) : err({ report: { ...report, result: 'error' }, refusal });
     },
     writes: async (world, input) => {
@@ -92,7 +90,9 @@ claim needs --holder and --purpose, and answers with lease_token. Of several at 
       const held = await lookWhoHolds(world, ground.value.look, ground.value.root);
       const refusal = refuseBarred(held);
       if (refusal !== undefined) return refused(held, refusal);
-      return input.action === 'claim' ? claim(world, ground.value, held, input) : release(world, ground.value, held, input);
+      return input.action === 'claim'
+        ? claim(world, ground.value, held, input)
+        : release(world, ground.value, held, input);
     },
   },
   text: (answer) =>
@@ -114,6 +114,8 @@ claim needs --holder and --purpose, and answers with lease_token. Of several at 
       ...itemsText(answer, 'Errors', 'errors'),
     ].join('\n'),
 });
+
+const isHeldBySession = ({ facts }: Held): boolean => facts !== undefined && facts.claim !== null;
 
 const refuseInvalid = ({ file, look }: Held): Refusal | undefined =>
   file.state === 'invalid' ? refuseFile({ file, look }, undefined) : undefined;
@@ -155,7 +157,6 @@ const claim = async (
       ...heldToJson({ ...now, file: noLease, exists: true }),
       result: 'claimed',
       source: live?.source ?? 'session',
-      session: session.key,
       session_id: session.common.name,
       lease_token: session.common.lease?.token ?? null,
     };
@@ -195,35 +196,25 @@ const release = (
 ): Result<Order<JsonObject>, VerbRefusal> => {
   const takeOver = force || world.caller.takeOver;
   const isNamed = holder !== undefined;
-  const released = (session: OpenedSession | undefined): JsonObject => ({
-    ...heldToJson({ ...held, session, facts: undefined, file: noLease, exists: false }),
-    result: 'released',
-  });
-  const { session, file } = held;
-  if (session !== undefined && session.common.lease !== null) {
-    let newest = held.facts;
-    const order = orderLease(
-      world,
-      session,
-      (facts, who) => {
-        newest = facts;
-        return decideLetGo(facts, who, { takeOver, isNamed });
-      },
-      { answer: (after) => ({ ...released(after), session: after.key, session_id: after.common.name }) },
-    );
-    if (!order.ok) return refused(held, order.error);
-    return ok({ ...order.value, report: (refusal) => refusedToJson({ ...held, facts: newest }, refusal) });
-  }
+  const { session, file, facts } = held;
+  const isHeld = isHeldBySession(held);
+  const isOthers = facts !== undefined && isHeld && !isMine(facts, holderOf(world, world.places.here.id ?? ''));
+  // Whoever finds something there that is no lease takes it away: the one of the session stays what it is.
+  const clears = isOthers && isNamed && !takeOver && file.state === 'invalid';
+  if (session !== undefined && isHeld && !clears) return releaseSession(world, session, held, { takeOver, isNamed });
   const counts = !takeOver && file.state !== 'none';
-  const refusal = !counts
-    ? undefined
-    : isNamed
-      ? file.state === 'active'
-        ? refuseFile(held, holder)
-        : undefined
-      : refuseUnnamed(file.holder ?? 'nobody');
+  const refusal = !counts ? undefined : isNamed ? refuseHolder(held, holder) : refuseUnnamed(file.holder ?? 'nobody');
   if (refusal !== undefined) return refused(held, refusal);
-  const order: Order<JsonObject> = { keys: [], decide: () => ok(new Map()), answer: () => released(session) };
+  const order: Order<JsonObject> = {
+    keys: [],
+    decide: () => ok(new Map()),
+    answer: () => ({
+      ...heldToJson({ ...held, file: noLease, exists: false }),
+      ...(clears ? { warnings: [`what was no lease was taken away; ${session?.key ?? ''} is held as before`] } : {}),
+      result: 'released',
+    }),
+  };
+  if (file.state === 'none') return ok(order);
   return ok({
     ...order,
     work: async () => {
@@ -233,4 +224,34 @@ const release = (
         : err(refuse('invariant-unmet', `${look.root}/${leasePath} ${problem}.`, { expected: 'a file that may go' }));
     },
   });
+};
+
+/** What is in a file that is no lease is nobody's: anybody takes it away. */
+const refuseHolder = (held: Held, holder: string): Refusal | undefined =>
+  held.file.state === 'invalid' ? undefined : refuseFile(held, holder);
+
+const releaseSession = (
+  world: World,
+  session: OpenedSession,
+  held: Held,
+  how: { readonly takeOver: boolean; readonly isNamed: boolean },
+): Result<Order<JsonObject>, VerbRefusal> => {
+  let newest = held.facts;
+  const order = orderLease(
+    world,
+    session,
+    (facts, who) => {
+      newest = facts;
+      return decideLetGo(facts, who, how);
+    },
+    {
+      answer: (after) => ({
+        ...heldToJson({ ...held, session: after, facts: undefined, file: noLease, exists: false }),
+        session_id: after.common.name,
+        result: 'released',
+      }),
+    },
+  );
+  if (!order.ok) return refused(held, order.error);
+  return ok({ ...order.value, report: (refusal) => refusedToJson({ ...held, facts: newest }, refusal) });
 };

@@ -85,7 +85,9 @@ export const heldToJson = ({ look, session, facts, file, exists }: Held): JsonOb
       handover: documents?.handover ?? 'None',
       session_state: documents?.sessionState ?? 'None',
       warnings: isOver
-        ? [`${leasePath} says that ${file.holder ?? 'nobody'} holds it, which has no power over the lease of ${session?.key}`]
+        ? [
+            `${leasePath} says that ${file.holder ?? 'nobody'} holds it, which has no power over the lease of ${session?.key}`,
+          ]
         : [],
       errors: [],
       version: 1,
@@ -140,7 +142,10 @@ export const refuseBarred = ({ look, isBarred }: Held): Refusal | undefined =>
     : undefined;
 
 /** Why what another program has written keeps somebody out; undefined where it does not. */
-export const refuseFile = ({ file, look }: Pick<Held, 'file' | 'look'>, who: string | undefined): Refusal | undefined => {
+export const refuseFile = (
+  { file, look }: Pick<Held, 'file' | 'look'>,
+  who: string | undefined,
+): Refusal | undefined => {
   const show = `stint handoff lease show --root ${shellWord(look.root)}`;
   if (file.state === 'invalid')
     return refuse('invalid-input', `${look.root}/${leasePath} is no lease.`, {
