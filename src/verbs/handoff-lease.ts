@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import {
-  decideHold,
+  claimSession,
   decideLetGo,
   heldToJson,
-  keeping,
   lookWhoHolds,
   minutes,
   refuseBarred,
@@ -11,7 +10,6 @@ import {
   refusedToJson,
   refuseTtl,
   refuseUnnamed,
-  wishFor,
   type Held,
 } from '../formats/handoff/lease.ts';
 import { noLease } from '../formats/handoff/lease-file.ts';
@@ -20,10 +18,11 @@ import { findRoot, lookBelow } from '../formats/handoff/look.ts';
 import { itemsText } from '../formats/handoff/verdict.ts';
 import { currentPath, leasePath, locateLive } from '../formats/handoff/workspace.ts';
 import { fieldLines, textAt } from '../kernel/answer.ts';
-import { placeOf, type Order } from '../kernel/dispatch.ts';
+import type { Order } from '../kernel/dispatch.ts';
 import { choice, flag, optionalName, optionalText, wholeNumber } from '../kernel/fields.ts';
-import { holderOf, isMine, leaseFacts, type LeaseFacts } from '../kernel/lease.ts';
-import { orderLease, type Claimed } from '../kernel/lease-rules.ts';
+import { holderOf, isMine } from '../kernel/lease.ts';
+import { orderLease } from '../kernel/lease-rules.ts';
+import { refuseClosed, wayBack } from '../kernel/lifecycle.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { OpenedSession } from '../kernel/session.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
@@ -136,50 +135,30 @@ const claim = async (
     return refused(held, refuseNotLive(ground));
   const target = await liveTarget(world, ground);
   if (!target.ok) return refused(held, target.error);
-  const { key } = target.value;
-  const wish = await wishFor(world, key, { purpose, ttl });
-  if (!wish.ok) return refused(held, wish.error);
-  const place = placeOf(world);
-  if (!place.ok) return refused(held, place.error);
-  const takeOver = force || world.caller.takeOver;
-  let newest = held.facts;
-  let claimed: Claimed | undefined;
-  const decide = (facts: LeaseFacts): Result<Claimed, Refusal> => {
-    newest = facts;
-    const decided = decideHold(facts, held, { ...wish.value, holder: holderOf(world, place.value) }, { takeOver });
-    claimed = decided.ok ? decided.value : undefined;
-    return decided;
-  };
-  const answer = (session: OpenedSession): JsonObject => {
-    const facts = leaseFacts(session, world.caller, world.host);
-    const now = { ...held, session, facts: { ...facts, renewal: claimed?.renewal ?? facts.renewal } };
-    return {
-      ...heldToJson({ ...now, file: noLease, exists: true }),
+  const claiming = await claimSession(world, held, target.value.key, {
+    purpose,
+    ttl,
+    takeOver: force || world.caller.takeOver,
+  });
+  if (!claiming.ok) return refused(held, claiming.error);
+  const { decide, within, newest, behind } = claiming.value;
+  const order = orderDocuments(
+    world,
+    target.value,
+    ({ session, bases }, _, { origin }) => {
+      if (session.common.status === 'closed') return err(refuseClosed(session.common, wayBack(session)));
+      const claimed = decide(session, origin);
+      return claimed.ok ? ok({ ...claimed.value, bases }) : claimed;
+    },
+    (session) => ({
+      ...heldToJson({ ...held, session, facts: behind(session), file: noLease, exists: true }),
       result: 'claimed',
       source: live?.source ?? 'session',
-      session_id: session.common.name,
       lease_token: session.common.lease?.token ?? null,
-    };
-  };
-  const order =
-    held.session === undefined
-      ? ok(
-          orderDocuments(
-            world,
-            target.value,
-            ({ session }) => {
-              const decided = decide(leaseFacts(session, world.caller, world.host));
-              return decided.ok ? ok(decided.value.events) : decided;
-            },
-            answer,
-          ),
-        )
-      : orderLease(world, held.session, decide, { mustBeOpen: true, answer });
-  if (!order.ok) return refused(held, order.error);
-  return ok({
-    ...keeping(order.value, key, () => claimed),
-    report: (refusal) => refusedToJson({ ...held, facts: newest }, refusal),
-  });
+    }),
+    { mayConflict: true },
+  );
+  return ok({ ...within(order), report: (refusal) => refusedToJson({ ...held, facts: newest() }, refusal) });
 };
 
 const refuseNotLive = ({ look }: Ground): Refusal =>

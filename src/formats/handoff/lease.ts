@@ -1,5 +1,7 @@
-import type { Order } from '../../kernel/dispatch.ts';
+import { placeOf, type Order } from '../../kernel/dispatch.ts';
+import type { DecidedEvent } from '../../kernel/event.ts';
 import {
+  holderOf,
   leaseFacts,
   leaseToJson as sessionLeaseToJson,
   longestClaim,
@@ -8,7 +10,7 @@ import {
 } from '../../kernel/lease.ts';
 import { decideClaim, decideRelease, wishOf, type Claimed, type ClaimWish } from '../../kernel/lease-rules.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
-import type { OpenedSession } from '../../kernel/session.ts';
+import type { OpenedSession, Origin } from '../../kernel/session.ts';
 import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
@@ -17,6 +19,7 @@ import { noLease, type LeaseFile } from './lease-file.ts';
 import { describedSession } from './live.ts';
 import { leaseToJson } from './summary.ts';
 import { currentPath, leaseIn, leasePath, locateLive, type Look } from './workspace.ts';
+import { behind } from './write.ts';
 
 /**
  * Who works on the documents below a root. The lease of the session that they describe says it; where nobody holds that,
@@ -167,32 +170,80 @@ export const refuseFile = (
   );
 };
 
-/** What somebody who claims says. */
-export const wishFor = async (
+/** What a claim is to be. */
+export interface ClaimInput {
+  readonly purpose: string;
+  readonly ttl?: number | undefined;
+  readonly takeOver: boolean;
+}
+
+/** A claim of the session of the documents as a part of an order. */
+export interface Claiming {
+  /** Its events, and the session behind them. */
+  readonly decide: (
+    session: OpenedSession,
+    origin: Origin,
+  ) => Result<{ readonly events: readonly DecidedEvent[]; readonly session: OpenedSession }, Refusal>;
+  /** The order that it is a part of. */
+  readonly within: (order: Order<JsonObject>) => Order<JsonObject>;
+  /** What is known of the lease: before it was decided on, and of a session behind it. */
+  readonly newest: () => LeaseFacts | undefined;
+  readonly behind: (session: OpenedSession) => LeaseFacts;
+}
+
+/** Prepares a claim for whoever calls. */
+export const claimSession = async (
   world: World,
-  session: string,
-  { purpose, ttl = minutes.usual }: { readonly purpose: string; readonly ttl?: number | undefined },
-): Promise<Result<Omit<ClaimWish, 'holder'>, Refusal>> => {
-  const wish = await wishOf(world, session, { purpose });
-  return wish.ok ? ok({ ...wish.value, ttl: ttl * 60_000 }) : wish;
+  held: Held,
+  key: string,
+  { purpose, ttl = minutes.usual, takeOver }: ClaimInput,
+): Promise<Result<Claiming, Refusal>> => {
+  const wish = await wishOf(world, key, { purpose });
+  if (!wish.ok) return wish;
+  const place = placeOf(world);
+  if (!place.ok) return place;
+  const factsOf = (session: OpenedSession): LeaseFacts => leaseFacts(session, world.caller, world.host);
+  let newest = held.facts;
+  let claimed: Claimed | undefined;
+  return ok({
+    newest: () => newest,
+    behind: (session) => {
+      const facts = factsOf(session);
+      return { ...facts, renewal: claimed?.renewal ?? facts.renewal };
+    },
+    decide: (session, origin) => {
+      newest = factsOf(session);
+      claimed = undefined;
+      const holder = holderOf(world, place.value);
+      const decided = decideHold(newest, held, { ...wish.value, ttl: ttl * 60_000, holder }, takeOver);
+      if (!decided.ok) return decided;
+      claimed = decided.value;
+      return ok({ events: claimed.events, session: behind(session, claimed.events, origin) });
+    },
+    within: (order) => ({
+      ...order,
+      fence: 'own',
+      beside: () => {
+        const renewal = claimed?.renewal ?? null;
+        return renewal === null ? [] : [{ session: key, step: '', renewal }];
+      },
+    }),
+  });
 };
 
-/**
- * Claims the session of the documents. Where nobody holds it what another program has written counts, and stands in the
- * event that takes its place.
- */
-export const decideHold = (
+/** Where nobody holds the session what another program has written counts, and stands in the event that takes its place. */
+const decideHold = (
   facts: LeaseFacts,
-  { file, digest, look }: Pick<Held, 'file' | 'digest' | 'look'>,
+  held: Pick<Held, 'file' | 'digest' | 'look'>,
   wish: ClaimWish,
-  { takeOver }: { readonly takeOver: boolean },
+  takeOver: boolean,
 ): Result<Claimed, Refusal> => {
-  const counts = facts.claim === null && file.state !== 'none';
-  const refusal = counts && !takeOver ? refuseFile({ file, look }, wish.holder.actor) : undefined;
+  const counts = facts.claim === null && held.file.state !== 'none';
+  const refusal = counts && !takeOver ? refuseFile(held, wish.holder.actor) : undefined;
   if (refusal !== undefined) return err(refusal);
   const claimed = decideClaim(facts, wish, { takeOver, anew: true });
   if (!claimed.ok || !counts) return claimed;
-  const instead = { ...leaseToJson(file), file: digest };
+  const instead = { ...leaseToJson(held.file), file: held.digest };
   return ok({
     ...claimed.value,
     events: claimed.value.events.map((event) =>
@@ -217,17 +268,3 @@ export const refuseUnnamed = (holder: string): Refusal =>
     expected: '--holder, or --force',
     hint: `stint handoff lease release --holder ${shellWord(holder)}`,
   });
-
-/** An order with what is kept of a claim beside the log. */
-export const keeping = (
-  order: Order<JsonObject>,
-  key: string,
-  made: () => Pick<Claimed, 'renewal'> | undefined,
-): Order<JsonObject> => ({
-  ...order,
-  fence: 'own',
-  beside: () => {
-    const renewal = made()?.renewal ?? null;
-    return renewal === null ? [] : [{ session: key, step: '', renewal }];
-  },
-});
