@@ -10,13 +10,14 @@ import {
   refusedToJson,
   refuseTtl,
   refuseUnnamed,
+  takingAway,
   type Held,
 } from '../formats/handoff/lease.ts';
 import { noLease } from '../formats/handoff/lease-file.ts';
 import { groundOf, liveTarget, orderDocuments, rootBelow, type Ground } from '../formats/handoff/live.ts';
 import { findRoot, lookBelow } from '../formats/handoff/look.ts';
 import { itemsText } from '../formats/handoff/verdict.ts';
-import { currentPath, leasePath, locateLive } from '../formats/handoff/workspace.ts';
+import { currentPath, locateLive } from '../formats/handoff/workspace.ts';
 import { fieldLines, textAt } from '../kernel/answer.ts';
 import type { Order } from '../kernel/dispatch.ts';
 import { choice, flag, optionalName, optionalText, wholeNumber } from '../kernel/fields.ts';
@@ -193,16 +194,7 @@ const release = (
       result: 'released',
     }),
   };
-  if (file.state === 'none') return ok(order);
-  return ok({
-    ...order,
-    work: async () => {
-      const problem = (await world.project()).remove(look.root, leasePath);
-      return problem === undefined
-        ? ok({ order, at: world.caller.now })
-        : err(refuse('invariant-unmet', `${look.root}/${leasePath} ${problem}.`, { expected: 'a file that may go' }));
-    },
-  });
+  return ok(file.state === 'none' ? order : takingAway(world, look, order));
 };
 
 /** What is in a file that is no lease is nobody's: anybody takes it away. */

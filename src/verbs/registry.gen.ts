@@ -12,6 +12,8 @@ import { fail } from './fail.ts';
 import { finish } from './finish.ts';
 import { handoffArchive } from './handoff-archive.ts';
 import { handoffAudit } from './handoff-audit.ts';
+import { handoffBegin } from './handoff-begin.ts';
+import { handoffEnd } from './handoff-end.ts';
 import { handoffHistory } from './handoff-history.ts';
 import { handoffLease } from './handoff-lease.ts';
 import { handoffLocate } from './handoff-locate.ts';
@@ -57,4 +59,4 @@ import { timeline } from './timeline.ts';
 import { unarchive } from './unarchive.ts';
 import { unblock } from './unblock.ts';
 
-export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, complete, decide, fail, finish, handoffArchive, handoffAudit, handoffHistory, handoffLease, handoffLocate, handoffNew, handoffNewHandover, handoffNewState, handoffReady, handoffReconcile, handoffRepair, handoffReport, handoffRestore, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];
+export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, complete, decide, fail, finish, handoffArchive, handoffAudit, handoffBegin, handoffEnd, handoffHistory, handoffLease, handoffLocate, handoffNew, handoffNewHandover, handoffNewState, handoffReady, handoffReconcile, handoffRepair, handoffReport, handoffRestore, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];

@@ -268,3 +268,14 @@ export const refuseUnnamed = (holder: string): Refusal =>
     expected: '--holder, or --force',
     hint: `stint handoff lease release --holder ${shellWord(holder)}`,
   });
+
+/** An order behind which what another program has written is gone. */
+export const takingAway = (world: World, look: Look, order: Order<JsonObject>): Order<JsonObject> => ({
+  ...order,
+  work: async () => {
+    const problem = (await world.project()).remove(look.root, leasePath);
+    return problem === undefined
+      ? ok({ order, at: world.caller.now })
+      : err(refuse('invariant-unmet', `${look.root}/${leasePath} ${problem}.`, { expected: 'a file that may go' }));
+  },
+});
