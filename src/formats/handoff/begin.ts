@@ -104,6 +104,7 @@ const orderBegun = (
   keys: left === undefined ? [target.key] : [target.key, left.key],
   guards: target.guards,
   processes: [],
+  fence: 'joins',
   decide: (sessions, beforehand) => {
     const decided = decideOnDocuments(world, target, sessions, beforehand, (worked) =>
       decideMaking(world, ground, worked, making, beforehand),

@@ -274,6 +274,8 @@ export const orderDocuments = (
     keys: [target.key],
     guards: target.guards,
     processes: [],
+    // Documents are those of whoever holds the session, also where only remarks become of what is written.
+    fence: 'joins',
     decide: (sessions, beforehand) =>
       decideOnDocuments(
         world,

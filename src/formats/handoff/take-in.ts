@@ -33,6 +33,8 @@ export interface Edit {
   readonly origin: 'file' | 'verb';
   /** Who has written it and when, where that is said. */
   readonly mark?: { readonly updatedAt: string; readonly updatedBy: string } | undefined;
+  /** Who is named as the next to act, also where the documents say that of them already because nobody else is. */
+  readonly owner?: string | undefined;
   /** Why a status is taken that is no transition. */
   readonly override?: string | undefined;
   /** The digests of the files. */
@@ -90,7 +92,9 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
   const isSaid = pairs.some((pair) => pair.half === 'session_state' && isChanged(pair, 'Blockers'));
   // The session state tells each thing in full, the handover in a line.
   for (const pair of pairs.toReversed()) takeJournal(course, pair, isSaid);
-  const wish = withoutUndefined({ ...wishOf(pairs), override: edit.override }) as HandoffEdit;
+  const wished = wishOf(pairs);
+  const owner = edit.owner === undefined || isNone(edit.owner) ? wished.owner : edit.owner;
+  const wish = withoutUndefined({ ...wished, owner, override: edit.override }) as HandoffEdit;
   takeWish(course, wish);
   if (course.refused !== undefined && edit.origin === 'verb') return err(course.refused);
   const { session, events } = course;

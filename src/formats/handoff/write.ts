@@ -49,7 +49,14 @@ export const decideChange = (
   return takeIn(
     worked.session,
     worked.bases,
-    { written, origin: 'verb', override, taken: instead.taken, mark: { updatedAt: time ?? origin.now, updatedBy } },
+    {
+      written,
+      origin: 'verb',
+      owner: change.status === 'done' ? undefined : change.next_owner,
+      override,
+      taken: instead.taken,
+      mark: { updatedAt: time ?? origin.now, updatedBy },
+    },
     origin,
   );
 };
