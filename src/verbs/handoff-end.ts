@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { refuseTime } from '../formats/handoff/edit.ts';
-import { heldToJson, lookWhoHolds, refuseBarred, refuseFile, takingAway, type Held } from '../formats/handoff/lease.ts';
+import { heldToJson, lookWhoHolds, refuseBarred, takingAway, type Held } from '../formats/handoff/lease.ts';
+import { refuseFile } from '../formats/handoff/found-lease.ts';
 import { noLease } from '../formats/handoff/lease-file.ts';
 import { groundOf, liveTarget, orderDocuments, type Ground } from '../formats/handoff/live.ts';
 import { pairAnswer } from '../formats/handoff/pair-answer.ts';
@@ -87,7 +88,7 @@ const orderEnd = async (
   held: Held,
   input: Input,
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
-  const target = await liveTarget(world, ground);
+  const target = await liveTarget(world, ground, { fence: 'own' });
   if (!target.ok) return target;
   const place = placeOf(world);
   if (!place.ok) return place;

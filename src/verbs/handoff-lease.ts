@@ -6,13 +6,13 @@ import {
   lookWhoHolds,
   minutes,
   refuseBarred,
-  refuseFile,
   refusedToJson,
   refuseTtl,
   refuseUnnamed,
   takingAway,
   type Held,
 } from '../formats/handoff/lease.ts';
+import { refuseFile } from '../formats/handoff/found-lease.ts';
 import { noLease } from '../formats/handoff/lease-file.ts';
 import { groundOf, liveTarget, orderDocuments, rootBelow, type Ground } from '../formats/handoff/live.ts';
 import { findRoot, lookBelow } from '../formats/handoff/look.ts';
@@ -134,7 +134,7 @@ const claim = async (
   const live = locateLive(ground.look);
   if (held.session === undefined && live !== undefined && live.sessionState !== currentPath)
     return refused(held, refuseNotLive(ground));
-  const target = await liveTarget(world, ground);
+  const target = await liveTarget(world, ground, { fence: 'own' });
   if (!target.ok) return refused(held, target.error);
   const claiming = await claimSession(world, held, target.value.key, {
     purpose,

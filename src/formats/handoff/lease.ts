@@ -15,10 +15,10 @@ import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { shellWord } from '../../lib/text.ts';
-import { noLease, type LeaseFile } from './lease-file.ts';
+import { findLease, refuseFile, type FoundLease } from './found-lease.ts';
 import { describedSession } from './live.ts';
 import { leaseToJson } from './summary.ts';
-import { currentPath, leaseIn, leasePath, locateLive, type Look } from './workspace.ts';
+import { currentPath, leasePath, locateLive, type Look } from './workspace.ts';
 import { behind } from './write.ts';
 
 /**
@@ -27,41 +27,27 @@ import { behind } from './write.ts';
  */
 
 /** What is known of it before a commit. */
-export interface Held {
-  readonly look: Look;
+export interface Held extends FoundLease {
   /** The session that is described; undefined where none of this store is. */
   readonly session: OpenedSession | undefined;
   /** What is known of its lease. */
   readonly facts: LeaseFacts | undefined;
-  /** What another program has written: `none` where the file is one of ours, or there is none. */
-  readonly file: LeaseFile;
-  /** SHA-256 of that; null where it cannot be read. */
-  readonly digest: string | null;
-  /** Whether a file is there, whoever has written it. */
-  readonly exists: boolean;
-  /** Whether what lies in its place is something else than a file. */
+  /** Whether what lies in the place of the file is something else. */
   readonly isBarred: boolean;
 }
 
 /** Looks who works on the documents. `root` is their root from that of the checkout; undefined outside of it. */
 export const lookWhoHolds = async (world: World, look: Look, root: string | undefined): Promise<Held> => {
-  const { store, caller, host, places, files } = world;
+  const { store, caller, host } = world;
   const session = root === undefined ? undefined : await describedSession(world, root);
-  const renewals = session === undefined ? undefined : await store.renewals(session.key);
-  const digest = files.digest(look.root, leasePath)?.sha256 ?? null;
-  const { id } = places.here;
-  const isOurs =
-    id !== null && root !== undefined && digest !== null && (await store.wasMirror(id, `${root}/${leasePath}`, digest));
+  const facts =
+    session === undefined
+      ? undefined
+      : leaseFacts({ common: session.common, renewals: await store.renewals(session.key) }, caller, host);
   return {
-    look,
+    ...(await findLease(world, look, root)),
     session,
-    facts:
-      session === undefined || renewals === undefined
-        ? undefined
-        : leaseFacts({ common: session.common, renewals }, caller, host),
-    file: isOurs ? noLease : leaseIn(look, caller.now),
-    digest,
-    exists: digest !== null,
+    facts,
     isBarred: !(await world.project()).isPlain(look.root, leasePath),
   };
 };
@@ -118,10 +104,16 @@ export const heldToJson = ({ look, session, facts, file, exists }: Held): JsonOb
 /** What is reported beside a refusal. */
 export const refusedToJson = (held: Held, refusal: Refusal, more: JsonObject = {}): JsonObject => ({
   ...heldToJson(held),
-  errors: [refusal.message, ...(refusal.faults ?? [])],
+  errors: [...faultsOf(refusal)],
   ...more,
   result: 'error',
 });
+
+/** A refusal as the faults of a report. */
+export const faultsOf = ({ message, faults = [] }: Refusal): readonly string[] => [
+  message,
+  ...faults.filter((fault) => !message.includes(fault)),
+];
 
 /** The usual time of a claim and the longest one, in minutes. */
 export const minutes = { usual: 30, most: longestClaim / 60_000 };
@@ -143,32 +135,6 @@ export const refuseBarred = ({ look, isBarred }: Held): Refusal | undefined =>
         hint: `take it away: ${look.root}/${leasePath}`,
       })
     : undefined;
-
-/** Why what another program has written keeps somebody out; undefined where it does not. */
-export const refuseFile = (
-  { file, look }: Pick<Held, 'file' | 'look'>,
-  who: string | undefined,
-): Refusal | undefined => {
-  const show = `stint handoff lease show --root ${shellWord(look.root)}`;
-  if (file.state === 'invalid')
-    return refuse('invalid-input', `${look.root}/${leasePath} is no lease.`, {
-      expected: 'a lease, or no file',
-      faults: file.problems,
-      legal: [show, 'the same command with --force'],
-      hint: show,
-    });
-  if (file.state !== 'active' || file.holder === who) return undefined;
-  return refuse(
-    'lease',
-    `The documents are held by ${file.holder} since ${file.acquiredAt} until ${file.expiresAt}, for: ${file.purpose}; so says ${leasePath}.`,
-    {
-      expected: `its holder, or after ${file.expiresAt}`,
-      legal: [show, 'the same command with --force'],
-      hint: show,
-      retryable: true,
-    },
-  );
-};
 
 /** What a claim is to be. */
 export interface ClaimInput {

@@ -14,6 +14,7 @@ import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { cleanDocument, digestOfDocument } from './clean.ts';
+import { findLease, refuseFile } from './found-lease.ts';
 import { readDocument, sessionState, valueOf } from './document.ts';
 import { findRoot, lookBelow, mostBytes, type Whereabouts } from './look.ts';
 import { printStanding, type Half } from './print.ts';
@@ -107,9 +108,22 @@ export const begunTarget = async (
   return { key: keyOf(kind.name, name), kind, goal, guards, where, found };
 };
 
-/** The target of verbs that go on with the pair of this checkout: what another program has left is taken over with it. */
-export const liveTarget = async (world: World, ground: Ground): Promise<Result<Target, Refusal>> => {
+/**
+ * The target of verbs that go on with the pair of this checkout: what another program has left is taken over with it. Where
+ * nobody holds the session, whoever that program names as the holder keeps others out; `fence: 'own'` looks after that itself.
+ */
+export const liveTarget = async (
+  world: World,
+  ground: Ground,
+  { fence }: { readonly fence?: 'own' } = {},
+): Promise<Result<Target, Refusal>> => {
   const described = await describedSession(world, ground.root);
+  const { takeOver, actor } = world.caller;
+  if (fence === undefined && !takeOver && (described?.common.lease ?? null) === null) {
+    const found = await findLease(world, ground.look, ground.root);
+    const refusal = found.file.state === 'active' ? refuseFile(found, actor) : undefined;
+    if (refusal !== undefined) return err(refusal);
+  }
   if (described !== undefined) return ok(targetOf(described));
   const pair = locateLive(ground.look);
   if (pair === undefined) return err(refuseNoPair(ground));

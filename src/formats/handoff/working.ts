@@ -10,7 +10,7 @@ import { err, type Result } from '../../lib/result.ts';
 import { changeFields, type Change } from './edit.ts';
 import { pairFieldsOf } from './fields.ts';
 import { printLease } from './lease-file.ts';
-import { heldToJson, type Held } from './lease.ts';
+import { faultsOf, heldToJson, type Held } from './lease.ts';
 import { standingTexts } from './live.ts';
 import { textIn, type Half } from './print.ts';
 import { statuses } from './statuses.ts';
@@ -121,7 +121,7 @@ export const refusedToJson = (held: Held, refusal: Refusal): JsonObject => {
     next_owner: fields?.owner ?? 'None',
     lease: { state: lease['state'] ?? 'none', ...leaseOf(lease) },
     warnings: [...textsAt(lease, 'warnings')],
-    errors: [refusal.message, ...(refusal.faults ?? [])],
+    errors: [...faultsOf(refusal)],
   };
 };
 
