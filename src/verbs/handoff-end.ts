@@ -94,9 +94,10 @@ const orderEnd = async (
   if (!place.ok) return place;
   const takeOver = input.release_force === true || world.caller.takeOver;
   const isNamed = input.root !== undefined || input.start_dir !== undefined;
-  const judge = await prepareReadiness(world, ground.look.root, { historyLimit: 3, isNamed });
-  if (!judge.ok) return judge;
   const look = lookOnce(ground.look);
+  const judge = await prepareReadiness(world, look, { historyLimit: 3, isNamed });
+  if (!judge.ok) return judge;
+  // All files are read before: nothing is read while a commit waits.
   judge.value(look, held.session);
   const counts = held.file.state !== 'none';
   let facts = held.facts;

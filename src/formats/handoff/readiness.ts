@@ -1,4 +1,4 @@
-import { leaseFacts, leaseToJson } from '../../kernel/lease.ts';
+import { leaseFacts, leaseToJson, type Renewal } from '../../kernel/lease.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { OpenedSession } from '../../kernel/session.ts';
 import type { ProjectFiles, World } from '../../kernel/verb.ts';
@@ -8,12 +8,12 @@ import { ok, type Result } from '../../lib/result.ts';
 import { mayHoldSecret } from '../../lib/secret-hint.ts';
 import { shellWord } from '../../lib/text.ts';
 import { handover, sessionState } from './document.ts';
-import { describedSession, settle } from './live.ts';
+import { describedSession, rootBelow, settle, type Settled } from './live.ts';
 import { checkoutOf, lookBelow } from './look.ts';
 import { readyToJson, type Secret, type SessionLease, type SessionSaid } from './ready.ts';
 import { reportToJson } from './report.ts';
 import { requirementsOf } from './requirements.ts';
-import { examine, leaseIn, locatePair, lookOnce, rootsInOrder, type Examined } from './workspace.ts';
+import { examine, leaseIn, locatePair, lookOnce, rootsInOrder, type Examined, type Look } from './workspace.ts';
 
 /** Gathers what it takes to judge whether work can be handed over. */
 
@@ -24,19 +24,48 @@ export interface ReadyWish {
   readonly isNamed: boolean;
 }
 
+/** Judges the documents that a look shows, with the session that they describe and what is known beside it. */
+export type Judge = (look: Look, session: OpenedSession | undefined, beside?: Beside) => JsonObject;
+
+/** What is known beside a session: what was renewed of its lease, and what its documents say that it does not. */
+interface Beside {
+  readonly stale: Settled['stale'];
+  readonly renewals: ReadonlyMap<string, Renewal>;
+  readonly edits: readonly string[];
+}
+
 /** Whether the work that the documents below a root tell of can be handed over. */
 export const readReadiness = async (
   world: World,
   root: string,
-  { historyLimit, isNamed }: ReadyWish,
+  wish: ReadyWish,
 ): Promise<Result<JsonObject, Refusal>> => {
+  const settled = await settle(world, await lookBelow(world, root));
+  const look = lookOnce(settled.look);
+  const judge = await prepareReadiness(world, look, wish);
+  if (!judge.ok) return judge;
+  const below = rootBelow(world, root);
+  const session = below === undefined ? undefined : await describedSession(world, below);
+  const { stale } = settled;
+  if (session === undefined) return ok(judge.value(look, undefined, { ...nothing, stale }));
+  const renewals = await world.store.renewals(session.key);
+  return ok(judge.value(look, session, { stale, renewals, edits: await editsOf(world, session) }));
+};
+
+/** Gathers what has to be waited for: then the same is judged of documents that are to be written, before they are. */
+export const prepareReadiness = async (
+  world: World,
+  look: Look,
+  { historyLimit, isNamed }: ReadyWish,
+): Promise<Result<Judge, Refusal>> => {
   const required = requirementsOf(world);
   if (!required.ok) return required;
+  const { root } = look;
   const { now, actor } = world.caller;
   const checkout = checkoutOf(world, root);
   const isVersioned = world.files.exists(`${checkout}/.git`);
   // Git takes its time: it is asked first and answers while the rest is looked at.
-  const tree = isVersioned
+  const asked = isVersioned
     ? world.outside({
         root: checkout,
         folder: root.slice(checkout.length + 1),
@@ -45,56 +74,51 @@ export const readReadiness = async (
         recordedHead: null,
       })
     : undefined;
-  const settled = await settle(world, await lookBelow(world, root));
-  const look = lookOnce(settled.look);
-  const pair = locatePair(look);
-  const documents =
-    pair === undefined
-      ? { handover: undefined, sessionState: undefined }
-      : {
-          handover: examine(look, handover, pair.handover),
-          sessionState: examine(look, sessionState, pair.sessionState),
-        };
-  const here = `${world.places.here.root}/`;
-  const session = root.startsWith(here) ? await describedSession(world, root.slice(here.length)) : undefined;
-  const secrets = await secretsIn([documents.handover, documents.sessionState]);
-  return ok(
-    await withoutSecrets(
+  const secrets = await secretsIn(Object.values(documentsIn(look)));
+  const clean = secrets.length === 0 ? undefined : (await import('../../lib/redact.ts')).redactJson;
+  const changedAt = changedBelow(await world.project(), basesOf(root, checkout));
+  const tree = await asked;
+  return ok((shown, session, beside = { stale: [], renewals: new Map(), edits: [] }) => {
+    const pair = locatePair(shown);
+    const answer = readyToJson({
+      root,
+      report: reportToJson(shown, now, historyLimit),
+      ...documentsIn(shown),
+      leaseFile: leaseIn(shown, now),
+      session: session === undefined ? undefined : saidBy(world, session, beside),
+      changedAt,
       secrets,
-      readyToJson({
-        root,
-        report: reportToJson(look, now, historyLimit),
-        ...documents,
-        leaseFile: leaseIn(look, now),
-        session: session === undefined ? undefined : await saidBy(world, session),
-        changedAt: changedBelow(await world.project(), basesOf(root, checkout)),
-        secrets,
-        stale: settled.stale,
-        tree: await tree,
-        required: required.value,
-        now,
-        actor,
-        where: {
-          root: isNamed ? ` --root ${shellWord(root)}` : '',
-          pair: isNamed && pair !== undefined ? ` --session-state ${shellWord(`${root}/${pair.sessionState}`)}` : '',
-        },
-      }),
-    ),
-  );
+      stale: beside.stale,
+      tree,
+      required: required.value,
+      now,
+      actor,
+      where: {
+        root: isNamed ? ` --root ${shellWord(root)}` : '',
+        pair: isNamed && pair !== undefined ? ` --session-state ${shellWord(`${root}/${pair.sessionState}`)}` : '',
+      },
+    });
+    // What is told of documents that hold secrets repeats none of them.
+    const cleaned = clean?.(answer).value;
+    return isJsonObject(cleaned) ? cleaned : answer;
+  });
 };
 
-/** What is told of documents that hold secrets repeats none of them. */
-const withoutSecrets = async (secrets: readonly Secret[], answer: JsonObject): Promise<JsonObject> => {
-  if (secrets.length === 0) return answer;
-  const { redactJson } = await import('../../lib/redact.ts');
-  const { value } = redactJson(answer);
-  return isJsonObject(value) ? value : answer;
+/** The two documents of the pair that is worked on. */
+const documentsIn = (look: Look): Record<'handover' | 'sessionState', Examined | undefined> => {
+  const pair = locatePair(look);
+  return pair === undefined
+    ? { handover: undefined, sessionState: undefined }
+    : {
+        handover: examine(look, handover, pair.handover),
+        sessionState: examine(look, sessionState, pair.sessionState),
+      };
 };
 
-const saidBy = async (world: World, session: OpenedSession): Promise<SessionSaid> => {
-  const { store, caller, host, places, files } = world;
+const saidBy = (world: World, session: OpenedSession, { renewals, edits }: Beside): SessionSaid => {
+  const { caller, host, places, files } = world;
   const { key, common, folded } = session;
-  const lease = leaseToJson(leaseFacts({ common, renewals: await store.renewals(key) }, caller, host));
+  const lease = leaseToJson(leaseFacts({ common, renewals }, caller, host));
   const home = places.homeOf(common);
   const isHere = home.isElsewhere !== true;
   const { recent = {}, blockers = [] } = common.journal ?? {};
@@ -113,7 +137,7 @@ const saidBy = async (world: World, session: OpenedSession): Promise<SessionSaid
           entry.file === null || entry.file === undefined ? [] : [entry.path ?? entry.text],
         )
       : [],
-    edits: await editsOf(world, session),
+    edits,
   };
 };
 

@@ -70,20 +70,6 @@ const folders = { handovers: 'handovers', states: 'session-state' } as const;
 /** Where the file of a lease lies. */
 export const leasePath = 'session-state/ACTIVE_LEASE.json';
 
-/** What was looked at stays what it was: each file is read once, however many documents name it. */
-export const lookOnce = ({ root, read, list }: Look): Look => ({ root, read: once(read), list: once(list) });
-
-const once = <Answer>(ask: (path: string) => Answer): ((path: string) => Answer) => {
-  const answers = new Map<string, Answer>();
-  return (path) => {
-    const known = answers.get(path);
-    if (known !== undefined) return known;
-    const answer = ask(path);
-    answers.set(path, answer);
-    return answer;
-  };
-};
-
 /** A pair by the paths of its documents from the root, and how it was found. */
 export interface Pair {
   readonly handover: string;
