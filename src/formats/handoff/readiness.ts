@@ -34,6 +34,8 @@ interface Beside {
   readonly edits: readonly string[];
 }
 
+const nothing: Beside = { stale: [], renewals: new Map(), edits: [] };
+
 /** Whether the work that the documents below a root tell of can be handed over. */
 export const readReadiness = async (
   world: World,
@@ -78,7 +80,7 @@ export const prepareReadiness = async (
   const clean = secrets.length === 0 ? undefined : (await import('../../lib/redact.ts')).redactJson;
   const changedAt = changedBelow(await world.project(), basesOf(root, checkout));
   const tree = await asked;
-  return ok((shown, session, beside = { stale: [], renewals: new Map(), edits: [] }) => {
+  return ok((shown, session, beside = nothing) => {
     const pair = locatePair(shown);
     const answer = readyToJson({
       root,

@@ -119,11 +119,7 @@ test('each reason has its severity, and a command that begins with a program', (
   assert.deepEqual(
     reasons.map((one) => textAt(one, 'code')),
     [
-      'lease-invalid',
-      'lease-invalid',
-      'lease-invalid',
-      'lease-invalid',
-      'lease-invalid',
+      ...Array.from({ length: 7 }, () => 'lease-invalid'),
       'edit-not-taken',
       'step-in-doubt',
       'blocker-without-needs',
