@@ -178,7 +178,7 @@ const settle = async (
   // Who has made a newer version writes that one; until somebody has, it is among those that were not written yet.
   if (content === undefined) return [];
   // What is not the session's own is written itself: through a link it would be another file of the project.
-  if (content.isOutside === true && content.document === undefined && isLink(world, record, ground))
+  if (content.isOutside === true && content.document === undefined && isLinked(world, record, ground))
     return [`${record.path} was not written: it is a link`];
   // A file that was moved with its folder has its earlier versions at the other place.
   const seen = content.wasMoved ? digestOf(path) : null;
@@ -318,10 +318,10 @@ const isLink = (path: string): boolean => {
   }
 };
 
-/** Whether what lies at the place of a mirror is a link. */
-const isLink = ({ places }: MirrorWorld, { place, path }: MirrorRecord, ground: Ground | undefined): boolean => {
+/** Whether what lies at the place of a mirror is a link, wherever that leads. */
+const isLinked = ({ places }: MirrorWorld, { place, path }: MirrorRecord, ground: Ground | undefined): boolean => {
   const own = placeOfFolder(places.homeOf({ place, branch: ground?.row.branch ?? null }).root, path);
-  return own !== undefined && lstatSync(own, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return own !== undefined && isLink(own);
 };
 
 /** Whether a version of a mirror was made where its folder lies when that is not where it is now. */
