@@ -13,7 +13,16 @@ import { checkoutOf, lookBelow } from './look.ts';
 import { readyToJson, type Secret, type SessionLease, type SessionSaid } from './ready.ts';
 import { reportToJson } from './report.ts';
 import { requirementsOf } from './requirements.ts';
-import { examine, leaseIn, locatePair, lookOnce, rootsInOrder, type Examined } from './workspace.ts';
+import {
+  examine,
+  examineAlone,
+  leaseIn,
+  locatePair,
+  lookOnce,
+  rootsInOrder,
+  type Look,
+  type Pair,
+} from './workspace.ts';
 
 /** Gathers what it takes to judge whether work can be handed over. */
 
@@ -45,7 +54,8 @@ export const readReadiness = async (
         recordedHead: null,
       })
     : undefined;
-  const settled = await settle(world, await lookBelow(world, root));
+  const files = lookOnce(await lookBelow(world, root));
+  const settled = await settle(world, files);
   const look = lookOnce(settled.look);
   const pair = locatePair(look);
   const documents =
@@ -57,7 +67,7 @@ export const readReadiness = async (
         };
   const here = `${world.places.here.root}/`;
   const session = root.startsWith(here) ? await describedSession(world, root.slice(here.length)) : undefined;
-  const secrets = await secretsIn([documents.handover, documents.sessionState]);
+  const secrets = pair === undefined ? [] : await secretsIn(files, pair);
   return ok(
     await withoutSecrets(
       secrets,
@@ -162,12 +172,11 @@ const changedBelow =
       ? changedAt(path)
       : bases.map((base) => changedAt(`${base}/${path}`)).find((time) => time !== undefined);
 
-/** The sections of documents that hold secrets, with their lines. */
-const secretsIn = async (documents: readonly (Examined | undefined)[]): Promise<readonly Secret[]> => {
-  const sections = documents.flatMap((one) =>
-    (one?.document?.sections ?? [])
-      .filter(({ body }) => mayHoldSecret(body))
-      .map((section) => ({ path: one?.path ?? '', section })),
+/** The sections of a pair that hold secrets, with their lines: in the files, whatever their session knows of them. */
+const secretsIn = async (look: Look, pair: Pair): Promise<readonly Secret[]> => {
+  const documents = [examineAlone(look, handover, pair.handover), examineAlone(look, sessionState, pair.sessionState)];
+  const sections = documents.flatMap(({ path, document }) =>
+    (document?.sections ?? []).filter(({ body }) => mayHoldSecret(body)).map((section) => ({ path, section })),
   );
   if (sections.length === 0) return [];
   const { redact } = await import('../../lib/redact.ts');
