@@ -294,6 +294,18 @@ suite('whether it is ready', () => {
       /^session-state\/CURRENT\.md:36: the section Commands to resume holds a secret \(/,
     );
     assert.doesNotMatch(stdout, /abcdefghij/);
+    const other = createWorld(context);
+    other.answer('handoff', 'new', '--task', 'Ship it', '--updated-by', 'ana', '--next-owner', 'ben');
+    const written = readFileSync(other.path(current), 'utf8');
+    other.write(current, written.replace('- Decision: None', '- Decision: password=hunter2hunter2'));
+    other.answer('handoff', 'update', '--updated-by', 'ana', '--current-step', 'Write');
+    const after = other.run('handoff', 'ready', '--json');
+    assert.deepEqual(
+      codesIn(after.json),
+      ['secret', 'validation-missing'],
+      'what its session was not told of stays in the file',
+    );
+    assert.doesNotMatch(after.stdout, /hunter2/);
   });
 
   test('depends on what the project requires in stint.json, and what that cannot say is refused', (context) => {

@@ -13,7 +13,17 @@ import { checkoutOf, lookBelow } from './look.ts';
 import { readyToJson, type Secret, type SessionLease, type SessionSaid } from './ready.ts';
 import { reportToJson } from './report.ts';
 import { requirementsOf } from './requirements.ts';
-import { examine, leaseIn, locatePair, lookOnce, rootsInOrder, type Examined, type Look } from './workspace.ts';
+import {
+  examine,
+  examineAlone,
+  leaseIn,
+  locatePair,
+  lookOnce,
+  rootsInOrder,
+  type Examined,
+  type Look,
+  type Pair,
+} from './workspace.ts';
 
 /** Gathers what it takes to judge whether work can be handed over. */
 
@@ -42,9 +52,10 @@ export const readReadiness = async (
   root: string,
   wish: ReadyWish,
 ): Promise<Result<JsonObject, Refusal>> => {
-  const settled = await settle(world, await lookBelow(world, root));
+  const files = lookOnce(await lookBelow(world, root));
+  const settled = await settle(world, files);
   const look = lookOnce(settled.look);
-  const judge = await prepareReadiness(world, look, wish);
+  const judge = await prepareReadiness(world, look, wish, files);
   if (!judge.ok) return judge;
   const below = rootBelow(world, root);
   const session = below === undefined ? undefined : await describedSession(world, below);
@@ -59,6 +70,7 @@ export const prepareReadiness = async (
   world: World,
   look: Look,
   { historyLimit, isNamed }: ReadyWish,
+  files: Look = look,
 ): Promise<Result<Judge, Refusal>> => {
   const required = requirementsOf(world);
   if (!required.ok) return required;
@@ -76,7 +88,8 @@ export const prepareReadiness = async (
         recordedHead: null,
       })
     : undefined;
-  const secrets = await secretsIn(Object.values(documentsIn(look)));
+  const found = locatePair(files);
+  const secrets = found === undefined ? [] : await secretsIn(files, found);
   const clean = secrets.length === 0 ? undefined : (await import('../../lib/redact.ts')).redactJson;
   const changedAt = changedBelow(await world.project(), basesOf(root, checkout));
   const tree = await asked;
@@ -188,12 +201,11 @@ const changedBelow =
       ? changedAt(path)
       : bases.map((base) => changedAt(`${base}/${path}`)).find((time) => time !== undefined);
 
-/** The sections of documents that hold secrets, with their lines. */
-const secretsIn = async (documents: readonly (Examined | undefined)[]): Promise<readonly Secret[]> => {
-  const sections = documents.flatMap((one) =>
-    (one?.document?.sections ?? [])
-      .filter(({ body }) => mayHoldSecret(body))
-      .map((section) => ({ path: one?.path ?? '', section })),
+/** The sections of a pair that hold secrets, with their lines: in the files, whatever their session knows of them. */
+const secretsIn = async (look: Look, pair: Pair): Promise<readonly Secret[]> => {
+  const documents = [examineAlone(look, handover, pair.handover), examineAlone(look, sessionState, pair.sessionState)];
+  const sections = documents.flatMap(({ path, document }) =>
+    (document?.sections ?? []).filter(({ body }) => mayHoldSecret(body)).map((section) => ({ path, section })),
   );
   if (sections.length === 0) return [];
   const { redact } = await import('../../lib/redact.ts');

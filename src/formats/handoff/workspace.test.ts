@@ -287,4 +287,8 @@ test('a handover that another has taken the place of is no fault, and a lease is
     'session-state/ACTIVE_LEASE.json: it is about another handover',
   ]);
   assert.deepEqual(audited({}).warnings, ['there is no active pair']);
+  assert.deepEqual(audited({ ...sound, ...archivedPair('99999999_9999') }).warnings, [
+    'handovers/99999999_9999_handover.md: the stamp in its name is no time',
+    'session-state/99999999_9999_session-state.md: the stamp in its name is no time',
+  ]);
 });
