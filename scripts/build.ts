@@ -233,6 +233,8 @@ const { output } = await bundle.write({
   format: 'cjs',
   minify: true,
   comments: false,
+  // Of a `const`, the engine asks at each use in a function whether it is there yet.
+  topLevelVar: true,
   banner: (chunk) => (chunk.isEntry ? '#!/usr/bin/env node' : ''),
   entryFileNames: '[name].cjs',
   chunkFileNames: 'command/[name].cjs',
