@@ -97,10 +97,10 @@ const parenthesizeFunctions = (code: string, isCalled: (start: number, end: numb
 };
 
 /**
- * Gives what a file exports as one object without a prototype. Hundreds of names that are added one after the other take a
- * fiftieth of a bare Node's start: the engine keeps what the object looks like after each.
+ * Gives what a file exports when another file asks for it, as one object without a prototype. Everyday verbs do without most
+ * of the others, and hundreds of names, which are made one after the other, take as long as a whole store is opened.
  */
-const exportAtOnce = (code: string): string => {
+const exportWhenAsked = (code: string): string => {
   const exported: { readonly name: string; readonly value: string; readonly at: number }[] = [];
   new Visitor({
     AssignmentExpression: ({ start, left, right }) => {
@@ -115,7 +115,7 @@ const exportAtOnce = (code: string): string => {
   const at = exported[0]?.at ?? 0;
   if (!code.startsWith(each, at)) throw new Error('what is exported stands in more than one place');
   const members = exported.map(({ name, value }) => `${name}:${value}`).join(',');
-  return `${code.slice(0, at)}module.exports={__proto__:null,${members}}${code.slice(at + each.length)}`;
+  return `${code.slice(0, at)}module.exports=()=>exports.all??={__proto__:null,${members}}${code.slice(at + each.length)}`;
 };
 
 /** Where `this` and the like stand, which an arrow takes from around it. */
@@ -233,6 +233,8 @@ const { output } = await bundle.write({
   format: 'cjs',
   minify: true,
   comments: false,
+  // Of a `const`, the engine asks at each use in a function whether it is there yet.
+  topLevelVar: true,
   banner: (chunk) => (chunk.isEntry ? '#!/usr/bin/env node' : ''),
   entryFileNames: '[name].cjs',
   chunkFileNames: 'command/[name].cjs',
@@ -241,7 +243,12 @@ chmodSync(join(fresh, 'stint.cjs'), 0o755);
 for (const chunk of output) {
   if (chunk.type !== 'chunk' || chunk.isEntry) continue;
   const path = join(fresh, chunk.fileName);
-  if (chunk.name === 'main') writeFileSync(path, exportAtOnce(readFileSync(path, 'utf8')));
+  const code = readFileSync(path, 'utf8');
+  writeFileSync(path, chunk.name === 'main' ? exportWhenAsked(code) : code.replace('require("./main.cjs")', '$&()'));
+}
+for (const chunk of output) {
+  if (chunk.type !== 'chunk' || chunk.isEntry) continue;
+  const path = join(fresh, chunk.fileName);
   const called = chunk.name === 'main' ? calledFunctions(join(fresh, 'stint.cjs'), chunk.fileName) : undefined;
   if (called?.size === 0) throw new Error(`nothing in ${chunk.fileName} is called`);
   const isCalled = (start: number, end: number): boolean => called?.has(`${start}-${end}`) ?? true;

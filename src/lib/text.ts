@@ -82,6 +82,7 @@ export function oneLine(text: string): string {
  * what is shown, hide in it, or say something to machines alone (U+200B, U+200E, U+200F, U+061C, U+FEFF, tags).
  */
 export function plainText(text: string): string {
+  if (/^[\t\n -~]*$/.test(text)) return text;
   return stripControls(text.toWellFormed()).replaceAll(
     /[\u061c\u200b\u200e\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu,
     '',

@@ -101,7 +101,7 @@ const readId = (path: string): Result<string | null, FileProblem> => {
   }
   const text = readTextFile(path);
   if (!text.ok) return text.error.code === 'ENOENT' ? ok(null) : text;
-  const lines = text.value.replaceAll('\0', '').split(/\r\n|\r|\n/);
+  const lines = text.value.replaceAll('\0', '').split(/[\r\n]/);
   const ids = new Set(lines.map((line) => line.trim()).filter((line) => line !== ''));
   const [id = null] = ids;
   if (ids.size > 1) return err({ path, problem: `names ${ids.size} different places`, code: null });

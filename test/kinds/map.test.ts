@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openStint } from '../../src/index.ts';
 import { mapped } from '../../src/kinds/map/examples.ts';
-import { approval } from '../../src/kinds/review/examples.ts';
+import { payloads } from '../../src/kinds/review/examples.ts';
 
 test('a review and a map of one name lie side by side, and neither completes the other', async (t) => {
   const cwd = mkdtempSync(join(tmpdir(), 'stint-map-'));
@@ -27,14 +27,14 @@ test('a review and a map of one name lie side by side, and neither completes the
 
   for (const [verb, session, payload] of [
     ['complete-map', 'review:a', mapped],
-    ['complete-round', 'map:a', approval],
+    ['complete-round', 'map:a', payloads().approval],
   ] as const) {
     const crossed = await stint.value.run(verb, { session }, { payload });
     assert.equal(crossed.ok ? '' : crossed.error.refusal.code, 'illegal-transition');
   }
 
   await run('complete-map', {}, { payload: mapped });
-  await run('complete-round', {}, { payload: approval });
+  await run('complete-round', {}, { payload: payloads().approval });
   for (const file of ['map/runs/run-1/map-meta.json', 'rounds/round-1/round-meta.json'])
     assert.ok(existsSync(join(cwd, '.ocr/sessions/a', file)), file);
   for (const session of ['review:a', 'map:a']) assert.equal((await run('finish', { session }))['outcome'], 'completed');

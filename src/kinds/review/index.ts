@@ -61,7 +61,9 @@ The round must be in synthesis (6). In one transaction the findings are stored a
     print: printRoundMeta,
   },
   folder: '.ocr/sessions/{name}',
-  examples,
+  get examples() {
+    return examples();
+  },
 };
 
 export const kind: Kind = definePhaseWorkflow(workflow);

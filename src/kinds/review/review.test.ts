@@ -13,8 +13,10 @@ import {
   type Session,
 } from '../../kernel/session.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import { approval, changesRequested } from './examples.ts';
+import { payloads } from './examples.ts';
 import { kind } from './index.ts';
+
+const { approval, changesRequested } = payloads();
 
 type Step =
   | 'begin'

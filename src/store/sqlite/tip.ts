@@ -27,12 +27,16 @@ export const keepTip = (path: string, newest: ReadonlyMap<string, number>, isFre
 };
 
 /** What was remembered, in order; nothing where it cannot be read. What is no line of ours is left out. */
-export const readTip = (path: string): readonly Tip[] => tipsIn(textOf(path));
+export const readTip = (path: string): readonly Tip[] =>
+  textOf(path)
+    .split('\n')
+    .flatMap((line) => tipIn(line) ?? []);
 
 /** The last of them, which every verb asks for. */
 export const readNewestTip = (path: string): Tip | undefined => {
   const text = textOf(path);
-  return tipsIn(text.slice(text.lastIndexOf('\n', text.length - 2) + 1)).at(-1);
+  const [line = ''] = text.slice(text.lastIndexOf('\n', text.length - 2) + 1).split('\n');
+  return tipIn(line);
 };
 
 const textOf = (path: string): string => {
@@ -44,8 +48,7 @@ const textOf = (path: string): string => {
   }
 };
 
-const tipsIn = (text: string): readonly Tip[] =>
-  text.split('\n').flatMap((line) => {
-    const [, session, seq] = /^(\S{1,300}) ([1-9]\d{0,14})$/.exec(line) ?? [];
-    return session === undefined ? [] : [{ session, seq: Number(seq) }];
-  });
+const tipIn = (line: string): Tip | undefined => {
+  const [, session, seq] = /^(\S{1,300}) ([1-9]\d{0,14})$/.exec(line) ?? [];
+  return session === undefined ? undefined : { session, seq: Number(seq) };
+};
