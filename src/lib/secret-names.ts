@@ -1,0 +1,231 @@
+import {
+  HEAD,
+  isBase64,
+  isLinePart,
+  type IsPart,
+  isSpace,
+  isUrlSafe,
+  isWord,
+  MARK,
+  runEnd,
+  SHORT,
+  type Span,
+  type Stretch,
+  trimmedEnd,
+} from './secret-scan.ts';
+import {
+  isBasic,
+  isPlaceholder,
+  isReference,
+  isSecretName,
+  LONGEST_NAME,
+  looksSecret,
+  type Shape,
+  wordsOf,
+} from './secret-values.ts';
+
+/** Secrets that go by what somebody calls them: a name such as `password`, and what stands behind it. */
+
+/** The stems of all names that may name a secret, and the two schemes of HTTP that carry one. */
+const NAME_STEMS = ['pass', 'pwd', 'secret', 'token', 'key', 'auth', 'credential', 'bearer', 'basic'];
+const NAME_TRIGGER = new RegExp(NAME_STEMS.join('|'), 'gi');
+
+/** Behind a name: what closes it, the sign, and emphasis and white space in front of the value. */
+const SIGN =
+  /(?:\[(?!REDACTED)\w{0,16}\])?[\\"'`*\])]{0,6}([ \t]{0,16})(:=|[?+]=|={1,3}>?|:(?!:))\*{0,2}([ \t]{0,16})/y;
+
+/** The type between a name and the value that is assigned to it. */
+const TYPE = /[&*]?[A-Za-z_][\w.<>[\]?|&, ]{0,60}=[ \t]{0,4}(?=["'`])/y;
+
+/** The opening quote of a value, behind a prefix as in Python, and as written inside another string. */
+const OPENING = /[bBrRuUfF@$]{0,2}(\\{0,3}["'`])/y;
+
+/** Adds the values of a text that stand behind the name of a secret to `spans`, in their order. */
+export function findNamed(text: string, spans: Span[]): void {
+  const bareEnd = createBareEnd(text);
+  if (text.length <= SHORT && !hasStem(text)) return;
+  NAME_TRIGGER.lastIndex = 0;
+  for (let hit = NAME_TRIGGER.exec(text); hit !== null; hit = NAME_TRIGGER.exec(text)) {
+    const resume = runEnd(text, hit.index, isNamePart);
+    let end = resume;
+    while (!isWord(text.charCodeAt(end - 1))) end -= 1;
+    const span = findValue(text, nameStart(text, end), end, bareEnd);
+    if (span !== undefined) spans.push(span);
+    // A name behind `bearer` may have a value of its own.
+    NAME_TRIGGER.lastIndex = span?.rule === 'assigned-secret' ? Math.max(resume, span.end) : resume;
+  }
+}
+
+/** Whether a text has the beginning of such a name at all. */
+export function hasStem(text: string): boolean {
+  const lower = text.toLowerCase();
+  return NAME_STEMS.some((stem) => lower.includes(stem));
+}
+
+const isNamePart: IsPart = (unit) => isUrlSafe(unit) || unit === 0x2e;
+
+/** Where the name that ends before `end` begins; of a long one only what counts. */
+function nameStart(text: string, end: number): number {
+  let start = end;
+  while (end - start < LONGEST_NAME && isNamePart(text.charCodeAt(start - 1))) {
+    // In `\npassword`, as a string literal has it, the name is `password`.
+    if (text.charAt(start - 2) === '\\' && /[nrt]/.test(text.charAt(start - 1))) break;
+    start -= 1;
+  }
+  return start;
+}
+
+/** The secret that belongs to the name from `start` to `end`, if it names one and one is there. */
+function findValue(text: string, start: number, end: number, bareEnd: BareEnd): Span | undefined {
+  const written = text.slice(start, end);
+  const scheme = /(?<!\w)(?:bearer|basic)$/i.exec(written)?.[0].toLowerCase();
+  if (scheme !== undefined) return findCredential(text, end, scheme, false);
+
+  SIGN.lastIndex = end;
+  const sign = SIGN.exec(text);
+  if (sign === null && !isSpace(text.charCodeAt(end)) && text.charAt(end) !== '>') return undefined;
+  // "API key", as prose has it, is a name of two words.
+  const before =
+    text.charCodeAt(start - 1) === 0x20
+      ? (/[A-Za-z]{1,16} $/.exec(text.slice(Math.max(0, start - 17), start))?.[0] ?? '')
+      : '';
+  const name = wordsOf(before + written);
+  if (!isSecretName(name)) return undefined;
+  if (sign === null) return findUnsigned(text, start, end, name, bareEnd);
+
+  let from = SIGN.lastIndex;
+  // RFC 9110 section 11.4: the name of a scheme, and behind it what it needs.
+  if (name.at(-1) === 'authorization') {
+    SCHEME.lastIndex = from;
+    const ofHeader = SCHEME.exec(text)?.[1]?.toLowerCase();
+    if (ofHeader !== undefined) return findCredential(text, SCHEME.lastIndex, ofHeader, true);
+  }
+  let shape: Shape = sign[1] === '' && sign[3] === '' ? 'assigned' : 'spaced';
+  if (sign[2] === ':') {
+    // `DB_PASSWORD: word` is how a configuration sets a variable.
+    shape = /^[A-Z0-9]+_[A-Z0-9_]+$/.test(written) ? 'assigned' : 'listed';
+    TYPE.lastIndex = from;
+    if (TYPE.test(text)) from = TYPE.lastIndex;
+  }
+  const value = valueAt(text, from, shape, bareEnd);
+  const content = headOf(text, value);
+  // What is compared with a name, or returned for it, is code, unless it is a literal that is no word.
+  const isBare = value.shape !== 'quoted';
+  const isCode = sign[2] === '=>' ? isBare : (sign[2] ?? '').includes('==') && (isBare || /^[A-Za-z]+$/.test(content));
+  if (isCode || !looksSecret(content, value.shape, name, text.slice(value.end, value.end + 32))) return undefined;
+  return { start: value.start, end: value.end, rule: 'assigned-secret' };
+}
+
+/** A value without a sign: `<password>value</password>`, `--token value`, `ENV PASSWORD value`. */
+function findUnsigned(
+  text: string,
+  start: number,
+  end: number,
+  name: readonly string[],
+  bareEnd: BareEnd,
+): Span | undefined {
+  const rule = 'assigned-secret';
+  if (text.charAt(end) === '>') {
+    if (text.charAt(start - 1) !== '<') return undefined;
+    const close = runEnd(text, end + 1, (unit) => unit !== 0x3c && unit !== 0x0a && !Number.isNaN(unit));
+    const isElement = text.startsWith('</', close) && looksSecret(text.slice(end + 1, close), 'quoted', name, '');
+    return isElement ? { start: end + 1, end: close, rule } : undefined;
+  }
+  const written = text.slice(start, end);
+  if (!written.startsWith('--') && !/^[A-Z][A-Z0-9_]+$/.test(written)) return undefined;
+  const value = valueAt(text, runEnd(text, end, isSpace, 16), 'followed', bareEnd);
+  const isSecret =
+    text.charAt(value.start) !== '-' &&
+    looksSecret(headOf(text, value), value.shape, name, text.slice(value.end, value.end + 32));
+  return isSecret ? { start: value.start, end: value.end, rule } : undefined;
+}
+
+const SCHEME =
+  /(?:\\{0,3}["'`])?(bearer|basic|token|apikey|api-key|key|bot|ssws|digest|negotiate|hmac|oauth|aws4-hmac-sha256)(?=[ \t])/iy;
+
+/** The credential behind a scheme. Outside a header "bearer of bad news" and "basic auth" are prose. */
+function findCredential(text: string, from: number, scheme: string, isHeader: boolean): Span | undefined {
+  const start = runEnd(text, from, isSpace, 16);
+  if (start === from) return undefined;
+  const head = text.slice(start, start + HEAD);
+  if (head.startsWith(MARK) || isPlaceholder(/^\S*/.exec(head)?.[0] ?? '')) return undefined;
+  // What is the name of a secret is no credential: what stands behind it is one.
+  const named = /^([A-Za-z][\w-]*)[ \t]{0,16}[:=]/.exec(head)?.[1];
+  if (named !== undefined && isSecretName(wordsOf(named))) return undefined;
+  // These schemes have a list of parameters; the signature is among them.
+  const isList = /^(?:digest|hmac|oauth|aws4)/.test(scheme);
+  const end = isList
+    ? runEnd(text, start, (unit) => isLinePart(unit) && unit !== 0x27 && unit !== 0x5c)
+    : trimmedEnd(text, start, runEnd(text, start, isCredentialPart));
+  const credential = text.slice(start, Math.min(end, start + 513));
+  if (credential.length < 6) return undefined;
+  const rule = { bearer: 'bearer-token', basic: 'basic-auth' }[scheme] ?? 'assigned-secret';
+  // A header ends its line or its literal; "authorization: bearer tokens are accepted" goes on.
+  if (isHeader) {
+    const isProse =
+      /^[A-Za-z]+(?:-[A-Za-z]+)*$/.test(credential) && !/^(?:$|[\n\r"'`\\])/.test(text.slice(end, end + 1));
+    return isProse ? undefined : { start, end, rule };
+  }
+  const isMadeUp = /\d|[a-z][A-Z]|[_/+=]|^[^-]{24}/.test(credential) && !isReference(credential, 'listed', '');
+  return (scheme === 'basic' ? isBasic(credential) : isMadeUp) ? { start, end, rule } : undefined;
+}
+
+/** token68 of RFC 9110. */
+const isCredentialPart: IsPart = (unit) => isBase64(unit) || isUrlSafe(unit) || unit === 0x2e || unit === 0x7e;
+
+/** Where the value at `from` lies; a quoted one without its quotes, whole. */
+function valueAt(text: string, from: number, shape: Shape, bareEnd: BareEnd): Stretch & { readonly shape: Shape } {
+  OPENING.lastIndex = from;
+  const quote = OPENING.exec(text)?.[1];
+  if (quote === undefined) return { start: from, end: bareEnd(from), shape };
+  const start = OPENING.lastIndex;
+  const end = closingQuote(text, start, quote);
+  if (end !== undefined) return { start, end, shape: 'quoted' };
+  // A text that was cut off; but a single quote may as well be an apostrophe, and a double one the end of a literal.
+  const isCutOff = quote.endsWith('"') && isWord(text.charCodeAt(start));
+  if (isCutOff) return { start, end: runEnd(text, start, isLinePart), shape: 'quoted' };
+  return { start, end: bareEnd(start), shape };
+}
+
+/** Where the quote that was opened before `from` closes on the same line. */
+function closingQuote(text: string, from: number, quote: string): number | undefined {
+  for (let at = from; isLinePart(text.charCodeAt(at)); at += 1) {
+    if (text.startsWith(quote, at)) return at;
+    if (quote.length === 1 && text.charAt(at) === '\\') at += 1;
+  }
+  return undefined;
+}
+
+type BareEnd = (from: number) => number;
+
+/**
+ * Finds where values without quotes end: at white space, a quote, an angle bracket or an escape, and at a comma,
+ * semicolon or ampersand behind which another value or nothing follows. The ends of sentences and brackets do not
+ * belong to a value. Names may follow each other without a space, and then their values end at the same place, which is
+ * looked for once.
+ */
+function createBareEnd(text: string): BareEnd {
+  let first = 0;
+  let stop = -1;
+  let end = -1;
+  return (from) => {
+    if (from < first || from > stop) {
+      first = from;
+      stop = from;
+      while (stop < text.length && !isStop(text, stop)) stop += 1;
+      end = stop;
+      while (end > from && /[.,:;)\]}]/.test(text.charAt(end - 1))) end -= 1;
+    }
+    return Math.max(from, end);
+  };
+}
+
+function isStop(text: string, at: number): boolean {
+  const character = text.charAt(at);
+  if (/[\s"'`<>]/.test(character)) return true;
+  if (character === '\\') return /[nrtu"'`\\]/.test(text.charAt(at + 1));
+  return /[,;&]/.test(character) && /^.(?:[\s,;&"'`}\])]|$|[\w.-]{1,40}[=:]|amp;)/.test(text.slice(at, at + 44));
+}
+
+const headOf = (text: string, value: Stretch): string =>
+  text.slice(value.start, Math.min(value.end, value.start + HEAD));
