@@ -1,8 +1,9 @@
 import type { Json } from './canonical-json.ts';
+import { findInCommands } from './secret-commands.ts';
 import { findNamed, hasStem } from './secret-names.ts';
 import { MARK, type Span } from './secret-scan.ts';
 import { findTokens } from './secret-tokens.ts';
-import { isSecretName, looksSecret, wordsOf } from './secret-values.ts';
+import { ruleOf, wordsOf } from './secret-values.ts';
 
 /**
  * Finds secrets in text and takes them out before the text is stored. One search goes by the published prefixes of
@@ -30,6 +31,7 @@ export function redact(text: string): { readonly text: string; readonly found: F
     const spans: Span[] = [];
     findTokens(clean, spans);
     findNamed(clean, spans);
+    findInCommands(clean, spans);
     if (spans.length === 0) break;
     clean = replaced(clean, spans, found);
   }
@@ -68,8 +70,9 @@ export function redactJson(value: Json): { readonly value: Json; readonly found:
   const path: Frame[] = [];
   const copied = (from: Json, name: readonly string[]): Json => {
     if (typeof from === 'string') {
-      if (!isSecretName(name) || !looksSecret(from, 'quoted', name, '')) return redactText(from);
-      found['assigned-secret'] = (found['assigned-secret'] ?? 0) + 1;
+      const rule = name.length === 0 ? undefined : ruleOf(from, 'quoted', name, '');
+      if (rule === undefined) return redactText(from);
+      found[rule] = (found[rule] ?? 0) + 1;
       return MARK;
     }
     if (from === null || typeof from !== 'object') return from;

@@ -19,7 +19,8 @@ import {
   isReference,
   isSecretName,
   LONGEST_NAME,
-  looksSecret,
+  looksChosen,
+  ruleOf,
   type Shape,
   wordsOf,
 } from './secret-values.ts';
@@ -27,7 +28,7 @@ import {
 /** Secrets that go by what somebody calls them: a name such as `password`, and what stands behind it. */
 
 /** The stems of all names that may name a secret, and the two schemes of HTTP that carry one. */
-const NAME_STEMS = ['pass', 'pwd', 'secret', 'token', 'key', 'auth', 'credential', 'bearer', 'basic'];
+const NAME_STEMS = ['pass', 'pwd', 'secret', 'token', 'key', 'auth', 'cred', 'cookie', 'bearer', 'basic'];
 const NAME_TRIGGER = new RegExp(NAME_STEMS.join('|'), 'gi');
 
 /** Behind a name: what closes it, the sign, and emphasis and white space in front of the value. */
@@ -52,9 +53,11 @@ export function findNamed(text: string, spans: Span[]): void {
     const span = findValue(text, nameStart(text, end), end, bareEnd);
     if (span !== undefined) spans.push(span);
     // A name behind `bearer` may have a value of its own.
-    NAME_TRIGGER.lastIndex = span?.rule === 'assigned-secret' ? Math.max(resume, span.end) : resume;
+    NAME_TRIGGER.lastIndex = span !== undefined && !isOfScheme(span) ? Math.max(resume, span.end) : resume;
   }
 }
+
+const isOfScheme = ({ rule }: Span): boolean => rule === 'bearer-token' || rule === 'basic-auth';
 
 /** Whether a text has the beginning of such a name at all. */
 export function hasStem(text: string): boolean {
@@ -83,15 +86,14 @@ function findValue(text: string, start: number, end: number, bareEnd: BareEnd): 
 
   SIGN.lastIndex = end;
   const sign = SIGN.exec(text);
-  if (sign === null && !isSpace(text.charCodeAt(end)) && text.charAt(end) !== '>') return undefined;
+  if (sign === null && !/[ \t>"'`\\\n\r|*]/.test(text.charAt(end))) return undefined;
   // "API key", as prose has it, is a name of two words.
   const before =
     text.charCodeAt(start - 1) === 0x20
       ? (/[A-Za-z]{1,16} $/.exec(text.slice(Math.max(0, start - 17), start))?.[0] ?? '')
       : '';
   const name = wordsOf(before + written);
-  if (!isSecretName(name)) return undefined;
-  if (sign === null) return findUnsigned(text, start, end, name, bareEnd);
+  if (sign === null) return isSecretName(name) ? findUnsigned(text, start, end, name, bareEnd) : undefined;
 
   let from = SIGN.lastIndex;
   // RFC 9110 section 11.4: the name of a scheme, and behind it what it needs.
@@ -106,17 +108,96 @@ function findValue(text: string, start: number, end: number, bareEnd: BareEnd): 
     shape = /^[A-Z0-9]+_[A-Z0-9_]+$/.test(written) ? 'assigned' : 'listed';
     TYPE.lastIndex = from;
     if (TYPE.test(text)) from = TYPE.lastIndex;
+    BLOCK.lastIndex = from;
+    const indent = BLOCK.exec(text)?.[1];
+    if (indent !== undefined) return isSecretName(name) ? findBlock(text, BLOCK.lastIndex, indent, name) : undefined;
+    COOKIE.lastIndex = from;
+    if (name.at(-1) === 'cookie' && COOKIE.test(text)) {
+      const cookies = { start: COOKIE.lastIndex, end: runEnd(text, COOKIE.lastIndex, isCookiePart) };
+      return judged(text, { ...cookies, shape: 'listed' }, name);
+    }
   }
   const value = valueAt(text, from, shape, bareEnd);
   const content = headOf(text, value);
   // What is compared with a name, or returned for it, is code, unless it is a literal that is no word.
   const isBare = value.shape !== 'quoted';
   const isCode = sign[2] === '=>' ? isBare : (sign[2] ?? '').includes('==') && (isBare || /^[A-Za-z]+$/.test(content));
-  if (isCode || !looksSecret(content, value.shape, name, text.slice(value.end, value.end + 32))) return undefined;
-  return { start: value.start, end: value.end, rule: 'assigned-secret' };
+  return isCode ? undefined : judged(text, value, name);
 }
 
-/** A value without a sign: `<password>value</password>`, `--token value`, `ENV PASSWORD value`. */
+type Value = Stretch & { readonly shape: Shape };
+
+/** A value as what is to be replaced, if it is a secret behind that name. */
+function judged(text: string, { start, end, shape }: Value, name: readonly string[]): Span | undefined {
+  const rule = ruleOf(headOf(text, { start, end }), shape, name, text.slice(end, end + 32));
+  return rule === undefined ? undefined : { start, end, rule };
+}
+
+/** The first cookie of a header, and its value with all that follows. */
+const COOKIE = /[\w.-]{1,64}=/y;
+
+const isCookiePart: IsPart = (unit) => isLinePart(unit) && unit !== 0x22 && unit !== 0x27 && unit !== 0x5c;
+
+/** A value that stands in the lines behind its name, further in, as in YAML. */
+const BLOCK = /[|>][+-]?[ \t]{0,8}\r?\n([ \t]{1,64})(?=\S)/y;
+
+function findBlock(text: string, start: number, indent: string, name: readonly string[]): Span | undefined {
+  let end = runEnd(text, start, isLinePart);
+  if (judged(text, { start, end, shape: 'assigned' }, name) === undefined) return undefined;
+  while (text.startsWith(`\n${indent}`, end)) end = runEnd(text, end + 1, isLinePart);
+  return { start, end, rule: 'assigned-secret' };
+}
+
+/**
+ * Where a name and its value belong together without a sign, by what stands between them: a member that is called
+ * `value`, an argument of its own, a cell of a table, a line of `.netrc`, "is".
+ */
+type Bond = {
+  readonly behind: RegExp;
+  readonly shape: Shape;
+  /** Whether it is one, by the name as it is written and by what stands before it. */
+  readonly holds: (written: string, before: string) => boolean;
+  /** Whether its value has to look more like a password than most. */
+  readonly isProse?: true;
+};
+
+const BONDS: readonly Bond[] = [
+  {
+    behind:
+      /\\{0,3}["'`]?[ \t,]{0,16}(?:\r?\n[ \t,]{0,64})?\\{0,3}["'`]?val(?:ue)?\\{0,3}["'`]?[ \t]{0,16}[:=][ \t]{0,16}/iy,
+    shape: 'assigned',
+    holds: () => true,
+  },
+  {
+    behind: /\\{0,3}["'`][ \t]{0,16},[ \t]{0,16}(?:\r?\n[ \t]{0,64})?(?=\\{0,3}["'`][^-])/y,
+    shape: 'quoted',
+    holds: (written) => written.startsWith('-'),
+  },
+  {
+    behind: /[ \t`*]{0,64}\|[ \t]{0,64}/y,
+    shape: 'listed',
+    holds: (written, before) => /^pass/i.test(written) && /\|[ \t`*]*$/.test(before),
+    isProse: true,
+  },
+  {
+    behind: /[ \t]{1,16}(?!is\b)/y,
+    shape: 'assigned',
+    holds: (written, before) => written === 'password' && /\blogin[ \t]+\S+[ \t]+$/.test(before),
+  },
+  {
+    behind: /[ \t]{1,4}is[ \t]{1,4}/y,
+    shape: 'spaced',
+    holds: (written) => /^pass(?:word|phrase|code)$/i.test(written),
+    isProse: true,
+  },
+  {
+    behind: /[ \t]{1,16}(?!-)/y,
+    shape: 'followed',
+    holds: (written) => written.startsWith('-') || /^[A-Z][A-Z0-9_]+$/.test(written),
+  },
+];
+
+/** A value without a sign: `<password>value</password>`, `--token value`, `ENV PASSWORD value`, and the like. */
 function findUnsigned(
   text: string,
   start: number,
@@ -124,20 +205,22 @@ function findUnsigned(
   name: readonly string[],
   bareEnd: BareEnd,
 ): Span | undefined {
-  const rule = 'assigned-secret';
   if (text.charAt(end) === '>') {
     if (text.charAt(start - 1) !== '<') return undefined;
     const close = runEnd(text, end + 1, (unit) => unit !== 0x3c && unit !== 0x0a && !Number.isNaN(unit));
-    const isElement = text.startsWith('</', close) && looksSecret(text.slice(end + 1, close), 'quoted', name, '');
-    return isElement ? { start: end + 1, end: close, rule } : undefined;
+    return text.startsWith('</', close)
+      ? judged(text, { start: end + 1, end: close, shape: 'quoted' }, name)
+      : undefined;
   }
   const written = text.slice(start, end);
-  if (!written.startsWith('--') && !/^[A-Z][A-Z0-9_]+$/.test(written)) return undefined;
-  const value = valueAt(text, runEnd(text, end, isSpace, 16), 'followed', bareEnd);
-  const isSecret =
-    text.charAt(value.start) !== '-' &&
-    looksSecret(headOf(text, value), value.shape, name, text.slice(value.end, value.end + 32));
-  return isSecret ? { start: value.start, end: value.end, rule } : undefined;
+  const before = text.slice(Math.max(0, start - 80), start);
+  const bond = BONDS.find(({ behind, holds }) => {
+    behind.lastIndex = end;
+    return behind.test(text) && holds(written, before);
+  });
+  if (bond === undefined) return undefined;
+  const value = valueAt(text, bond.behind.lastIndex, bond.shape, bareEnd);
+  return bond.isProse === true && !looksChosen(headOf(text, value)) ? undefined : judged(text, value, name);
 }
 
 const SCHEME =
@@ -152,6 +235,8 @@ function findCredential(text: string, from: number, scheme: string, isHeader: bo
   // What is the name of a secret is no credential: what stands behind it is one.
   const named = /^([A-Za-z][\w-]*)[ \t]{0,16}[:=]/.exec(head)?.[1];
   if (named !== undefined && isSecretName(wordsOf(named))) return undefined;
+  // What a server asks for names its parameters.
+  if (/^[a-z_]+=["\\]/.test(head) && scheme === 'bearer') return undefined;
   // These schemes have a list of parameters; the signature is among them.
   const isList = /^(?:digest|hmac|oauth|aws4)/.test(scheme);
   const end = isList
@@ -174,7 +259,7 @@ function findCredential(text: string, from: number, scheme: string, isHeader: bo
 const isCredentialPart: IsPart = (unit) => isBase64(unit) || isUrlSafe(unit) || unit === 0x2e || unit === 0x7e;
 
 /** Where the value at `from` lies; a quoted one without its quotes, whole. */
-function valueAt(text: string, from: number, shape: Shape, bareEnd: BareEnd): Stretch & { readonly shape: Shape } {
+function valueAt(text: string, from: number, shape: Shape, bareEnd: BareEnd): Value {
   OPENING.lastIndex = from;
   const quote = OPENING.exec(text)?.[1];
   if (quote === undefined) return { start: from, end: bareEnd(from), shape };

@@ -116,7 +116,9 @@ const findUrlPassword: Finder = (text, at, body) => {
   // `image:tag@sha256:...` names a container image.
   if (/^sha\d+:/.test(text.slice(sign + 1, sign + 8))) return undefined;
   const password = text.slice(colon + 1, sign);
-  return password.includes(MARK) || isTemplate(password.slice(0, HEAD)) ? undefined : [colon + 1, sign];
+  // As a manual writes it.
+  const isNamed = /^[A-Z_]*PASS(?:WORD)?$/.test(password);
+  return isNamed || password.includes(MARK) || isTemplate(password.slice(0, HEAD)) ? undefined : [colon + 1, sign];
 };
 
 /** A PEM block in base64, as Kubernetes configurations hold it: "PRIVATE KEY" in each of the three alignments. */
@@ -128,6 +130,8 @@ const findEncodedKey: Finder = (text, at, body) => {
 
 const KEY_BEGIN = /BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}/y;
 const KEY_END = /END (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?(?: ?-{1,5})?/g;
+
+const KEY_GOES_ON = /^["'`][\s+,.]{1,16}["'`](?:\\+n)?[A-Za-z\d+/]{24}/;
 
 /** No key is longer than this; an end marker further away belongs to another block. */
 const LONGEST_KEY = 65_536;
@@ -152,6 +156,8 @@ const createKeyFinder = (): Finder => {
     if (dashes === null || !KEY_BEGIN.test(text)) return undefined;
     const start = at - dashes[0].length;
     const header = KEY_BEGIN.lastIndex;
+    // A literal that ends here is code about keys, unless the key goes on in another one.
+    if (/["'`]/.test(text.charAt(header)) && !KEY_GOES_ON.test(text.slice(header, header + 64))) return undefined;
     const close = nextEnd(text, header);
     if (close !== undefined && close.start - header <= LONGEST_KEY) return [start, close.end];
     const end = unfinishedKeyEnd(text, header);

@@ -33,6 +33,64 @@ const SECRET_KEY = /^(?:api|access|secret|private|account|auth|signing|encryptio
 const OTHER_TOKEN =
   /^(?:lease|step|fence|fencing|page|next|prev|previous|continuation|sync|start|end|first|last|current|unexpected|expected|min|max|special|stop|bos|eos|pad|unk|mask|sep|cls|cancel|cancellation)$/;
 
+/**
+ * The rule by which a value behind a name is a secret, if it is one. Behind the name of a secret a value has to look like
+ * one; behind a name that only may be one's, it has to look like nothing else.
+ *
+ * @param next the beginning of what follows the value
+ */
+export function ruleOf(value: string, shape: Shape, name: readonly string[], next: string): string | undefined {
+  if (isSecretName(name)) return looksSecret(value, shape, name, next) ? 'assigned-secret' : undefined;
+  const last = name.at(-1) ?? '';
+  if (value.includes(BARE_MARK)) return undefined;
+  if (last === 'auth' && isBasic(value)) return 'basic-auth';
+  if (last === 'cookie') return value.split(/[;=\s]+/, 64).some(looksRandom) ? 'session-cookie' : undefined;
+  if (/^(?:pass|pwd)$/.test(last) && (shape === 'quoted' || shape === 'assigned') && looksChosen(value))
+    return 'assigned-secret';
+  return mayNameSecret(name) && looksRandom(value) ? 'high-entropy' : undefined;
+}
+
+/** Whether somebody may have thought of a value as a password: letters and digits, and no word of the trade. */
+export const looksChosen = (value: string): boolean =>
+  /^\S{6,64}$/.test(value) &&
+  /\d/.test(value) &&
+  /[A-Za-z]/.test(value) &&
+  !TERM.test(value) &&
+  !isPlaceholder(value) &&
+  !isReference(value, 'assigned', '');
+
+/** How long a value is that only its randomness gives away, and the bits that each of its characters holds at least. */
+const RANDOM_LENGTH = 20;
+const RANDOM_BITS = 3.5;
+
+/**
+ * Whether a value is made by chance: of the characters of base64, upper and lower case and digits among them, with the
+ * entropy of its own characters, and not for the most part words. What is hexadecimal, a UUID, a digest or a public key
+ * never is.
+ */
+export function looksRandom(value: string): boolean {
+  const head = value.slice(0, HEAD);
+  if (!/^[A-Za-z\d+/_=~-]+$/.test(head) || /^(?:sha\d|md5)|^AAAA[BCE]/i.test(head)) return false;
+  const rest = head.replaceAll(/[\da-f]{8}(?:-?[\da-f]{4}){2,}[\da-f-]*/gi, '');
+  if (rest.length < RANDOM_LENGTH || !/\d/.test(rest) || !/[a-z]/.test(rest) || !/[A-Z]/.test(rest)) return false;
+  if (rest.replaceAll(/[a-z]{3,}|[A-Z]{4,}/g, '').length * 2 < rest.length) return false;
+  const counts = new Map<string, number>();
+  for (const character of rest) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / rest.length) * Math.log2(count / rest.length);
+  return bits >= RANDOM_BITS;
+}
+
+const SECRET_PART = /(?:key|token|secret|password|passwd|cred|credential)s?$|^(?:auth|pass|pwd)$/;
+
+/** What is shown to everybody, or only tells things apart. */
+const PUBLIC_PART =
+  /^(?:pub|public|pubkey|publickey|cache|primary|foreign|sort|partition|idempotency|routing|host|known|id|ids|kid|hash|hashes|sha|digest|checksum|fingerprint|signature|integrity|etag|name|names|path|file|type|version|url|uri|cert|certificate|next|previous|lease|step|page|sync|continuation|cursor)$/;
+
+/** Whether a name may be a secret's: one of its words is, and none says that it is not. */
+const mayNameSecret = (words: readonly string[]): boolean =>
+  words.some((word) => SECRET_PART.test(word)) && !words.some((word) => PUBLIC_PART.test(word));
+
 /** Whether a name is that of a secret: its last words are. `token_count`, `secret_name` and `password_policy` are not. */
 export function isSecretName(words: readonly string[]): boolean {
   const last = words.at(-1) ?? '';
@@ -55,7 +113,7 @@ export function isSecretName(words: readonly string[]): boolean {
  *
  * @param next the beginning of what follows the value
  */
-export function looksSecret(whole: string, shape: Shape, name: readonly string[], next: string): boolean {
+function looksSecret(whole: string, shape: Shape, name: readonly string[], next: string): boolean {
   const value = whole.slice(0, HEAD);
   if (value.length < 6 || value.includes(BARE_MARK) || isPlaceholder(value)) return false;
   // The secret keys of AWS are 40 characters of base64 and may begin with a slash.
@@ -92,8 +150,9 @@ export function isPlaceholder(value: string): boolean {
 
 /** A mask, a variable or a template; of a template with more around it, the rest may be a secret. */
 export function isTemplate(value: string): boolean {
-  if (/^[*.•#_\-…?]+$|^[xX]+$|^%[A-Za-z_]+%?$|^\$[A-Za-z_][\w:.]*$|^<.*>$/s.test(value)) return true;
-  const rest = value.replaceAll(/\$\{[^{}]*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|\{[A-Za-z_][\w.]*\}/g, '');
+  if (/^[*.•#_\-…?]+$|^[xX]+$|^%[A-Za-z_]+%?$|^\$[A-Za-z_][\w:.]*$|^<.*>$|^\{[A-Za-z_][\w.]*$/s.test(value))
+    return true;
+  const rest = value.replaceAll(/\$\{[^{}]*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|\{[A-Za-z_][\w.]*(?:![ars])?\}/g, '');
   return rest === value ? /^\$[({]|^\{\{/.test(value) : rest.length < 6;
 }
 
@@ -107,11 +166,15 @@ export function isReference(value: string, shape: Shape, next: string): boolean 
   if (/^(?:process\.env|import\.meta\.env|os\.environ|os\.getenv|Deno\.env|ENV\[)/.test(value)) return true;
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return true;
   if (/^(?:\.{0,2}|~|[A-Za-z]:)[/\\]/.test(value) && /^[\w./\\@~:+ -]+$/.test(value)) return !isDense(value);
+  // A colour of a theme.
+  if (/^#(?:[\da-f]{3}){1,2}$/i.test(value)) return true;
   // A version range behind the name of a package, and what stands between two literals.
   if (/^[~^<>=v]*\d+(?:\.[\dx*]+)+(?:[-+][\w.]+)?$/.test(value) || /^\s*[+,&.)]\s/.test(value)) return true;
   if (shape === 'quoted') return /^[A-Za-z_$][\w$.]*\([^()]*\)$/.test(value);
 
   if (/^[\w.-]+(?:\/[\w.-]+)*\.(?:txt|pem|key|json|ya?ml|env|md|ts|js|py|go|rs)$/.test(value)) return true;
+  // A regular expression.
+  if (/^\/[\^(\[\\].*\/[dgimsuvy]*$/.test(value)) return true;
   const callee = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*[([]/.exec(value)?.[0];
   // The value ends early where the arguments hold a quote or a space, and does not where a password holds a bracket.
   if (callee !== undefined) return /[)\]]/.test(value + next.slice(0, 1)) || /^[ \t]*[^\s]/.test(next);
