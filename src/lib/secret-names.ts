@@ -8,7 +8,6 @@ import {
   isWord,
   MARK,
   runEnd,
-  SHORT,
   type Span,
   type Stretch,
   trimmedEnd,
@@ -29,7 +28,23 @@ import {
 
 /** The stems of all names that may name a secret, and the two schemes of HTTP that carry one. */
 const NAME_STEMS = ['pass', 'pwd', 'secret', 'token', 'key', 'auth', 'cred', 'cookie', 'bearer', 'basic'];
-const NAME_TRIGGER = new RegExp(NAME_STEMS.join('|'), 'gi');
+
+/** What names a secret, and how a value behind such a name is judged. */
+export type Vocabulary = {
+  /** What stands in every such name; a global expression. */
+  readonly trigger: RegExp;
+  /** Whether the words of a name name a secret. */
+  readonly isName: (words: readonly string[]) => boolean;
+  /** The rule by which a value is a secret. */
+  readonly ruleOf: typeof ruleOf;
+};
+
+/** The names that everybody uses. */
+export const commonNames: Vocabulary = {
+  trigger: new RegExp(NAME_STEMS.join('|'), 'gi'),
+  isName: isSecretName,
+  ruleOf,
+};
 
 /** Behind a name: what closes it, the sign, and emphasis and white space in front of the value. */
 const SIGN =
@@ -42,20 +57,23 @@ const TYPE = /[&*]?[A-Za-z_][\w.<>[\]?|&, ]{0,60}=[ \t]{0,4}(?=["'`])/y;
 const OPENING = /[bBrRuUfF@$]{0,2}(\\{0,3}["'`])/y;
 
 /** Adds the values of a text that stand behind the name of a secret to `spans`, in their order. */
-export function findNamed(text: string, spans: Span[]): void {
-  const bareEnd = createBareEnd(text);
-  if (text.length <= SHORT && !hasStem(text)) return;
-  NAME_TRIGGER.lastIndex = 0;
-  for (let hit = NAME_TRIGGER.exec(text); hit !== null; hit = NAME_TRIGGER.exec(text)) {
+export function findNamed(text: string, names: Vocabulary, spans: Span[]): void {
+  const { trigger } = names;
+  const look: Look = { text, names, bareEnd: createBareEnd(text) };
+  trigger.lastIndex = 0;
+  for (let hit = trigger.exec(text); hit !== null; hit = trigger.exec(text)) {
     const resume = runEnd(text, hit.index, isNamePart);
     let end = resume;
     while (!isWord(text.charCodeAt(end - 1))) end -= 1;
-    const span = findValue(text, nameStart(text, end), end, bareEnd);
+    const span = findValue(look, nameStart(text, end), end);
     if (span !== undefined) spans.push(span);
     // A name behind `bearer` may have a value of its own.
-    NAME_TRIGGER.lastIndex = span !== undefined && !isOfScheme(span) ? Math.max(resume, span.end) : resume;
+    trigger.lastIndex = span !== undefined && !isOfScheme(span) ? Math.max(resume, span.end) : resume;
   }
 }
+
+/** A text that is searched, and by what names. */
+type Look = { readonly text: string; readonly names: Vocabulary; readonly bareEnd: BareEnd };
 
 const isOfScheme = ({ rule }: Span): boolean => rule === 'bearer-token' || rule === 'basic-auth';
 
@@ -79,7 +97,8 @@ function nameStart(text: string, end: number): number {
 }
 
 /** The secret that belongs to the name from `start` to `end`, if it names one and one is there. */
-function findValue(text: string, start: number, end: number, bareEnd: BareEnd): Span | undefined {
+function findValue(look: Look, start: number, end: number): Span | undefined {
+  const { text, names, bareEnd } = look;
   const written = text.slice(start, end);
   const scheme = /(?<!\w)(?:bearer|basic)$/i.exec(written)?.[0].toLowerCase();
   if (scheme !== undefined) return findCredential(text, end, scheme, false);
@@ -93,7 +112,7 @@ function findValue(text: string, start: number, end: number, bareEnd: BareEnd): 
       ? (/[A-Za-z]{1,16} $/.exec(text.slice(Math.max(0, start - 17), start))?.[0] ?? '')
       : '';
   const name = wordsOf(before + written);
-  if (sign === null) return isSecretName(name) ? findUnsigned(text, start, end, name, bareEnd) : undefined;
+  if (sign === null) return names.isName(name) ? findUnsigned(look, start, end, name) : undefined;
 
   let from = SIGN.lastIndex;
   // RFC 9110 section 11.4: the name of a scheme, and behind it what it needs.
@@ -110,11 +129,11 @@ function findValue(text: string, start: number, end: number, bareEnd: BareEnd): 
     if (TYPE.test(text)) from = TYPE.lastIndex;
     BLOCK.lastIndex = from;
     const indent = BLOCK.exec(text)?.[1];
-    if (indent !== undefined) return isSecretName(name) ? findBlock(text, BLOCK.lastIndex, indent, name) : undefined;
+    if (indent !== undefined) return names.isName(name) ? findBlock(look, BLOCK.lastIndex, indent, name) : undefined;
     COOKIE.lastIndex = from;
     if (name.at(-1) === 'cookie' && COOKIE.test(text)) {
       const cookies = { start: COOKIE.lastIndex, end: runEnd(text, COOKIE.lastIndex, isCookiePart) };
-      return judged(text, { ...cookies, shape: 'listed' }, name);
+      return judged(look, { ...cookies, shape: 'listed' }, name);
     }
   }
   const value = valueAt(text, from, shape, bareEnd);
@@ -122,14 +141,14 @@ function findValue(text: string, start: number, end: number, bareEnd: BareEnd): 
   // What is compared with a name, or returned for it, is code, unless it is a literal that is no word.
   const isBare = value.shape !== 'quoted';
   const isCode = sign[2] === '=>' ? isBare : (sign[2] ?? '').includes('==') && (isBare || /^[A-Za-z]+$/.test(content));
-  return isCode ? undefined : judged(text, value, name);
+  return isCode ? undefined : judged(look, value, name);
 }
 
 type Value = Stretch & { readonly shape: Shape };
 
 /** A value as what is to be replaced, if it is a secret behind that name. */
-function judged(text: string, { start, end, shape }: Value, name: readonly string[]): Span | undefined {
-  const rule = ruleOf(headOf(text, { start, end }), shape, name, text.slice(end, end + 32));
+function judged({ text, names }: Look, { start, end, shape }: Value, name: readonly string[]): Span | undefined {
+  const rule = names.ruleOf(headOf(text, { start, end }), shape, name, text.slice(end, end + 32));
   return rule === undefined ? undefined : { start, end, rule };
 }
 
@@ -141,9 +160,10 @@ const isCookiePart: IsPart = (unit) => isLinePart(unit) && unit !== 0x22 && unit
 /** A value that stands in the lines behind its name, further in, as in YAML. */
 const BLOCK = /[|>][+-]?[ \t]{0,8}\r?\n([ \t]{1,64})(?=\S)/y;
 
-function findBlock(text: string, start: number, indent: string, name: readonly string[]): Span | undefined {
+function findBlock(look: Look, start: number, indent: string, name: readonly string[]): Span | undefined {
+  const { text } = look;
   let end = runEnd(text, start, isLinePart);
-  if (judged(text, { start, end, shape: 'assigned' }, name) === undefined) return undefined;
+  if (judged(look, { start, end, shape: 'assigned' }, name) === undefined) return undefined;
   while (text.startsWith(`\n${indent}`, end)) end = runEnd(text, end + 1, isLinePart);
   return { start, end, rule: 'assigned-secret' };
 }
@@ -198,18 +218,13 @@ const BONDS: readonly Bond[] = [
 ];
 
 /** A value without a sign: `<password>value</password>`, `--token value`, `ENV PASSWORD value`, and the like. */
-function findUnsigned(
-  text: string,
-  start: number,
-  end: number,
-  name: readonly string[],
-  bareEnd: BareEnd,
-): Span | undefined {
+function findUnsigned(look: Look, start: number, end: number, name: readonly string[]): Span | undefined {
+  const { text, bareEnd } = look;
   if (text.charAt(end) === '>') {
     if (text.charAt(start - 1) !== '<') return undefined;
     const close = runEnd(text, end + 1, (unit) => unit !== 0x3c && unit !== 0x0a && !Number.isNaN(unit));
     return text.startsWith('</', close)
-      ? judged(text, { start: end + 1, end: close, shape: 'quoted' }, name)
+      ? judged(look, { start: end + 1, end: close, shape: 'quoted' }, name)
       : undefined;
   }
   const written = text.slice(start, end);
@@ -220,7 +235,7 @@ function findUnsigned(
   });
   if (bond === undefined) return undefined;
   const value = valueAt(text, bond.behind.lastIndex, bond.shape, bareEnd);
-  return bond.isProse === true && !looksChosen(headOf(text, value)) ? undefined : judged(text, value, name);
+  return bond.isProse === true && !looksChosen(headOf(text, value)) ? undefined : judged(look, value, name);
 }
 
 const SCHEME =

@@ -174,7 +174,7 @@ export function isReference(value: string, shape: Shape, next: string): boolean 
 
   if (/^[\w.-]+(?:\/[\w.-]+)*\.(?:txt|pem|key|json|ya?ml|env|md|ts|js|py|go|rs)$/.test(value)) return true;
   // A regular expression.
-  if (/^\/[\^(\[\\].*\/[dgimsuvy]*$/.test(value)) return true;
+  if (/^\/[\^([\\].*\/[dgimsuvy]*$/.test(value)) return true;
   const callee = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*[([]/.exec(value)?.[0];
   // The value ends early where the arguments hold a quote or a space, and does not where a password holds a bracket.
   if (callee !== undefined) return /[)\]]/.test(value + next.slice(0, 1)) || /^[ \t]*[^\s]/.test(next);
