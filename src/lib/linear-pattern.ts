@@ -190,9 +190,9 @@ const createParser = (source: string): { readonly parse: () => Node } => {
 
   const parse = (): Node => {
     for (
-      let head = /^\(\?([A-Za-z]+)\)/.exec(source.slice(at));
+      let head = /^\(\?([a-zL]+)\)/.exec(source.slice(at));
       head !== null;
-      head = /^\(\?([A-Za-z]+)\)/.exec(source.slice(at))
+      head = /^\(\?([a-zL]+)\)/.exec(source.slice(at))
     ) {
       for (const flag of head[1] ?? '') {
         if (!/[ims]/.test(flag)) throw new Fault(`the flag ${flag}`, at, 'only i, m and s are known');

@@ -101,11 +101,10 @@ function around(text: string, spans: readonly Span[], kept: readonly Stretch[]):
       line !== undefined && line.start < end;
       line = kept[next], next += 1
     ) {
-      // A line that is reached only in part is redacted in that part.
       if (line.start <= start && line.end >= end) break;
-      const isBegun = line.start < start;
-      add(at, isBegun ? line.end : line.start, rule);
-      at = !isBegun && line.end > end ? line.start : line.end;
+      // What begins within a line takes the rest of it along.
+      add(at, line.start < start ? line.end : line.start, rule);
+      at = line.end;
     }
     add(at, end, rule);
   }
@@ -188,9 +187,9 @@ export function redactJson(
       });
     }
     const members = Object.entries(from);
-    const label = members.find(([key, member]) => LABEL.test(key) && typeof member === 'string')?.[1];
-    const labelled = typeof label === 'string' ? nameOf(label) : [];
-    return members.map(([key, member]) => [key, member, VALUE.test(key) && isName(labelled) ? labelled : nameOf(key)]);
+    const label = members.some(([key]) => VALUE.test(key)) ? members.find(([key]) => LABEL.test(key))?.[1] : undefined;
+    const labelled = typeof label === 'string' ? nameOf(redact(label, extra).text) : [];
+    return members.map(([key, member]) => [key, member, VALUE.test(key) && isName(labelled) ? labelled : undefined]);
   };
 
   const copy = copied(value, [], extra?.paths(root), false);
@@ -203,13 +202,13 @@ export function redactJson(
     }
     const [key, from, name] = member;
     const rules = frame.rules?.child(key);
-    const child = copied(from, name, rules, frame.denies);
     if (Array.isArray(frame.to)) {
-      frame.to.push(child);
+      frame.to.push(copied(from, name ?? [], rules, frame.denies));
       continue;
     }
     const clean = rules?.form !== undefined || rules?.verdict === 'allow' ? key : redactText(key);
     const free = Object.hasOwn(frame.to, clean) ? `${clean} ${(renamed += 1)}` : clean;
+    const child = copied(from, name ?? nameOf(clean), rules, frame.denies);
     // Assigning to `__proto__` would not make a member.
     Object.defineProperty(frame.to, free, { value: child, writable: true, enumerable: true, configurable: true });
   }
@@ -220,7 +219,8 @@ export function redactJson(
 const LABEL = /^(?:name|key|header|variable|field)$/i;
 const VALUE = /^val(?:ue)?$/i;
 
-type Member = readonly [key: string, value: Json, name: readonly string[]];
+/** Without a name it is that of the key. */
+type Member = readonly [key: string, value: Json, name: readonly string[] | undefined];
 
 type Frame = {
   readonly to: Json[] | Record<string, Json>;

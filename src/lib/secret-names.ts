@@ -130,11 +130,7 @@ function findValue(look: Look, start: number, end: number): Span | undefined {
     BLOCK.lastIndex = from;
     const indent = BLOCK.exec(text)?.[1];
     if (indent !== undefined) return names.isName(name) ? findBlock(look, BLOCK.lastIndex, indent, name) : undefined;
-    COOKIE.lastIndex = from;
-    if (name.at(-1) === 'cookie' && COOKIE.test(text)) {
-      const cookies = { start: COOKIE.lastIndex, end: runEnd(text, COOKIE.lastIndex, isCookiePart) };
-      return judged(look, { ...cookies, shape: 'listed' }, name);
-    }
+    if (name.at(-1) === 'cookie') return findCookies(look, from, name);
   }
   const value = valueAt(text, from, shape, bareEnd);
   const content = headOf(text, value);
@@ -154,6 +150,15 @@ function judged({ text, names }: Look, { start, end, shape }: Value, name: reado
 
 /** The first cookie of a header, and its value with all that follows. */
 const COOKIE = /[\w.-]{1,64}=/y;
+
+/** All cookies of a header but the name of the first, if one looks like a session; judged by the beginning. */
+function findCookies(look: Look, from: number, name: readonly string[]): Span | undefined {
+  COOKIE.lastIndex = from;
+  if (!COOKIE.test(look.text)) return undefined;
+  const start = COOKIE.lastIndex;
+  const span = judged(look, { start, end: runEnd(look.text, start, isCookiePart, HEAD), shape: 'listed' }, name);
+  return span === undefined ? undefined : { ...span, end: runEnd(look.text, span.end, isCookiePart) };
+}
 
 const isCookiePart: IsPart = (unit) => isLinePart(unit) && unit !== 0x22 && unit !== 0x27 && unit !== 0x5c;
 

@@ -252,11 +252,12 @@ const findAzureSecret: Finder = (text, at, body) => {
 
 /** The id of the bot stands before the colon, 33 characters behind. */
 const findTelegramToken: Finder = (text, at, body) => {
-  let start = at;
-  while (at - start < 11 && isDigit(text.charCodeAt(start - 1))) start -= 1;
-  if (at - start < 8 || at - start > 10 || isInsideWord(text, start)) return undefined;
   const end = runEnd(text, body, isUrlSafe, 34);
-  return end - body === 33 ? [start, end] : undefined;
+  if (end - body !== 33) return undefined;
+  const start = [10, 9, 8]
+    .map((length) => at - length)
+    .find((from) => from >= 0 && runEnd(text, from, isDigit, at - from) === at && !isInsideWord(text, from));
+  return start === undefined ? undefined : [start, end];
 };
 
 /** 14 characters stand before the trigger, 60 and more behind it. */
@@ -273,8 +274,7 @@ const findPuttyKey: Finder = (text, at, body) => {
   const end = start === body ? start : unfinishedKeyEnd(text, start);
   if (end === start || isInsideWord(text, at)) return undefined;
   GAP.lastIndex = start;
-  GAP.test(text);
-  return [GAP.lastIndex, end];
+  return GAP.test(text) && !text.startsWith(MARK, GAP.lastIndex) ? [GAP.lastIndex, end] : undefined;
 };
 
 /** What a finder looks for behind each of its prefixes, under the name that the answer has for it. */

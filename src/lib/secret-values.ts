@@ -150,7 +150,7 @@ export function isPlaceholder(value: string): boolean {
 
 /** A mask, a variable or a template; of a template with more around it, the rest may be a secret. */
 export function isTemplate(value: string): boolean {
-  if (/^[*.•#_\-…?]+$|^[xX]+$|^%[A-Za-z_]+%?$|^\$[A-Za-z_][\w:.]*$|^<.*>$|^\{[A-Za-z_][\w.]*$/s.test(value))
+  if (/^[*.•#_\-…?]+$|^[xX]+$|^%[A-Za-z_]+%?$|^\$[A-Za-z_][\w:.]*$|^<.*>$|^\{[A-Za-z_][\w.]*(?:![ars])?$/s.test(value))
     return true;
   const rest = value.replaceAll(/\$\{[^{}]*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|\{[A-Za-z_][\w.]*(?:![ars])?\}/g, '');
   return rest === value ? /^\$[({]|^\{\{/.test(value) : rest.length < 6;
