@@ -30,8 +30,8 @@ export type PatternFault = { readonly construct: string; readonly at: number; re
 export const parsePattern = (source: string): Result<LinearPattern, PatternFault> => {
   const parser = createParser(source);
   try {
-    const program = compile(parser.parse(), LARGEST);
-    return ok({ find: (text, from, to, edges) => findAll(program, text, from, to, edges) });
+    const search = createSearch(compile(parser.parse(), LARGEST));
+    return ok({ find: (text, from, to, edges) => search({ text, from, to, edges }) });
   } catch (error) {
     if (error instanceof Fault) return err({ construct: error.message, at: error.at, hint: error.hint });
     throw error;
@@ -476,93 +476,196 @@ const createClosure = (
   };
 };
 
+/** Where a search runs: a part of a text between two edges, each that of the text or of a mark. */
+type Field = { readonly text: string; readonly from: number; readonly to: number; readonly edges: Edges };
+
 /**
- * Runs all matches at once. Each place of the program is held by the match that began first; those are always followed
- * first, so that who is there first is the one.
+ * Finds all stretches. A fast pass over the whole knows only whether matches are under way and whether one ends; where one
+ * has ended, the stretch in which they were under way is gone over again to see where they began.
  */
-const findAll = (
-  program: readonly Instruction[],
-  text: string,
-  from: number,
-  to: number,
-  edges: Edges,
-): readonly Stretch[] => {
-  const found: { start: number; end: number }[] = [];
-  const mayBegin = createFilter(program);
-  const seen = new Float64Array(program.length).fill(-1);
-  const open: number[] = [];
-  /** What is reached where the search stands, and where each of these matches began. */
-  let places: number[] = [];
-  let starts: number[] = [];
-
-  const follow = (place: number, start: number, at: number): void => {
-    open.push(place);
-    for (let here = open.pop(); here !== undefined; here = open.pop()) {
-      if (seen[here] === at) continue;
-      seen[here] = at;
-      const instruction = program[here];
-      if (instruction?.to !== undefined) open.push(...instruction.to);
-      else if (instruction?.anchor !== undefined) {
-        if (holdsAt(instruction.anchor, text, at, from, to, edges)) open.push(here + 1);
-      } else if (instruction?.isEnd === true) {
-        // Earlier ones that this one reaches into are part of it.
-        let first = start;
-        for (let last = found.at(-1); last !== undefined && last.end > start; last = found.at(-1)) {
-          first = Math.min(first, last.start);
-          found.pop();
-        }
-        found.push({ start: first, end: at });
-      } else {
-        places.push(here);
-        starts.push(start);
-      }
+const createSearch = (program: readonly Instruction[]): ((field: Field) => readonly Stretch[]) => {
+  const watch = createWatch(program);
+  const trace = createTrace(program);
+  return (field) => {
+    const { text, from, to } = field;
+    const found: Found[] = [];
+    let state = watch.start(field);
+    let begin = from;
+    let hasEnded = false;
+    for (let at = from; at < to;) {
+      const code = text.codePointAt(at) ?? 0;
+      const { next, ends } = watch.move(state, code, at, field);
+      hasEnded ||= ends;
+      at += code > 0xffff ? 2 : 1;
+      state = next;
+      if (state.places.length > 0) continue;
+      if (hasEnded) trace(field, begin, at, found);
+      begin = at;
+      hasEnded = false;
     }
+    if (hasEnded || watch.endsAt(state, field)) trace(field, begin, to, found);
+    return found;
   };
+};
 
-  for (let at = from; at < to;) {
-    const code = text.codePointAt(at) ?? 0;
-    const after = at + (code > 0xffff ? 2 : 1);
-    if (places.length > 0 || mayBegin(code)) {
-      follow(0, at, at);
-      const [held, heldStarts] = [places, starts];
-      places = [];
-      starts = [];
-      for (const [index, place] of held.entries()) {
-        if (program[place]?.has?.(code) === true) follow(place + 1, heldStarts[index] ?? 0, after);
+type Found = { readonly start: number; readonly end: number };
+
+/** What stands before a place, as far as an anchor asks. */
+type Before = 'start' | 'mark' | 'lineEnd' | 'word' | 'other';
+
+/** Which places of the program are under way, beside that at which a match may begin anywhere; and where it leads. */
+type State = {
+  readonly places: readonly number[];
+  readonly before: Before;
+  /** Where the characters of ASCII lead, and all others. */
+  readonly moves: (Move | undefined)[];
+  readonly wideMoves: Map<number, Move>;
+};
+
+type Move = { readonly next: State; readonly ends: boolean };
+
+/** As many states are remembered as most patterns ever have; a text that makes more of them has them made again. */
+const MOST_STATES = 1000;
+
+/** Follows a text without knowing where matches began: then what is under way is one of few states. */
+const createWatch = (program: readonly Instruction[]) => {
+  const closed = createClosure(program);
+  const hasAnchor = program.some(({ anchor }) => anchor !== undefined);
+  const states = new Map<string, State>();
+  const stateOf = (places: readonly number[], before: Before): State => {
+    const seen = hasAnchor ? before : 'other';
+    const key = `${seen} ${places.join(' ')}`;
+    const known = states.get(key);
+    if (known !== undefined) return known;
+    if (states.size >= MOST_STATES) {
+      for (const { moves, wideMoves } of states.values()) {
+        moves.fill(undefined);
+        wideMoves.clear();
       }
+      states.clear();
     }
-    at = after;
-  }
-  return found;
+    const state: State = { places, before: seen, moves: Array.from({ length: 0x80 }), wideMoves: new Map() };
+    states.set(key, state);
+    return state;
+  };
+  const reachedBy = ({ places, before }: State, code: number, isLast: boolean, isFree: boolean): readonly number[] =>
+    closed([...places, 0], (anchor) => holds(anchor, before, code, isLast, isFree));
+  const hasEnd = (reached: readonly number[]): boolean => reached.some((place) => program[place]?.isEnd === true);
+
+  return {
+    start: ({ edges }: Field): State => stateOf([], edges.begins ? 'start' : 'mark'),
+    /** What a character leads to, and whether a match ends before it. */
+    move: (state: State, code: number, at: number, { to, edges }: Field): Move => {
+      // The last line feed of a text is the only character that means something else there.
+      const isLast = code === 0x0a && at === to - 1 && edges.ends;
+      const known = code < 0x80 ? state.moves[code] : state.wideMoves.get(code);
+      if (known !== undefined && !isLast) return known;
+      const reached = reachedBy(state, code, isLast, true);
+      const places = reached.filter((place) => program[place]?.has?.(code) === true).map((place) => place + 1);
+      const move = { next: stateOf(places, beforeOf(code)), ends: hasEnd(reached) };
+      if (code >= 0x80 && state.wideMoves.size < MOST_STATES) state.wideMoves.set(code, move);
+      else if (code < 0x80 && !isLast) state.moves[code] = move;
+      return move;
+    },
+    endsAt: (state: State, { edges }: Field): boolean => hasEnd(reachedBy(state, NOTHING, false, edges.ends)),
+  };
 };
 
-/** Which characters a match may begin with. */
-const createFilter = (program: readonly Instruction[]): CharacterSet => {
-  const first = createClosure(program)([0], () => true).flatMap((place) => program[place]?.has ?? []);
-  return remembered((code) => first.some((has) => has(code)));
-};
+const beforeOf = (code: number): Before => (code === 0x0a ? 'lineEnd' : isWord(code) ? 'word' : 'other');
 
-const holdsAt = (anchor: Anchor, text: string, at: number, from: number, to: number, edges: Edges): boolean => {
-  const isStart = at === from;
-  const isEnd = at === to;
-  // At the edge of what was redacted before nobody knows what stood there.
-  if ((isStart && !edges.begins) || (isEnd && !edges.ends)) return false;
+/** Stands for the character behind the last one. */
+const NOTHING = -1;
+
+/**
+ * Whether an anchor holds between what stands before and a character. At the edge of a mark none does: nobody knows what
+ * stood there.
+ *
+ * @param isLast whether it is the last character of the text
+ * @param isFree whether the text ends where the character is `NOTHING`
+ */
+const holds = (anchor: Anchor, before: Before, code: number, isLast: boolean, isFree: boolean): boolean => {
+  if (before === 'mark' || (code === NOTHING && !isFree)) return false;
   switch (anchor) {
     case 'textStart':
-      return isStart;
+      return before === 'start';
     case 'textEnd':
-      return isEnd;
+      return code === NOTHING;
     case 'lastLineEnd':
-      return isEnd || (at === to - 1 && edges.ends && text.charCodeAt(at) === 0x0a);
+      return code === NOTHING || isLast;
     case 'lineStart':
-      return isStart || text.charCodeAt(at - 1) === 0x0a;
+      return before === 'start' || before === 'lineEnd';
     case 'lineEnd':
-      return isEnd || text.charCodeAt(at) === 0x0a;
-    default: {
-      const isEdge = (!isStart && isWord(codeBefore(text, at))) !== (!isEnd && isWord(text.codePointAt(at) ?? 0));
-      return isEdge === (anchor === 'wordEdge');
-    }
+      return code === NOTHING || code === 0x0a;
+    default:
+      return ((before === 'word') !== (code !== NOTHING && isWord(code))) === (anchor === 'wordEdge');
   }
+};
+
+/**
+ * Follows a stretch in which no match begins before and none goes on behind, and adds what is found. Each place of the
+ * program is held by the match that began first; those are always followed first, so that who is there first is the one.
+ */
+const createTrace = (
+  program: readonly Instruction[],
+): ((field: Field, begin: number, stop: number, found: Found[]) => void) => {
+  const seen = new Uint32Array(program.length);
+  const open: number[] = [];
+  let turn = 0;
+  return ({ text, from, to, edges }, begin, stop, found) => {
+    /** What is reached where the search stands, and where each of these matches began. */
+    let places: number[] = [];
+    let starts: number[] = [];
+    let before: Before = begin > from ? beforeOf(codeBefore(text, begin)) : edges.begins ? 'start' : 'mark';
+
+    const follow = (place: number, start: number, at: number, code: number): void => {
+      open.push(place);
+      for (let here = open.pop(); here !== undefined; here = open.pop()) {
+        if (seen[here] === turn) continue;
+        seen[here] = turn;
+        const instruction = program[here];
+        if (instruction?.to !== undefined) open.push(...instruction.to);
+        else if (instruction?.anchor !== undefined) {
+          const isLast = code === 0x0a && at === to - 1 && edges.ends;
+          if (holds(instruction.anchor, before, code, isLast, edges.ends)) open.push(here + 1);
+        } else if (instruction?.isEnd === true) {
+          // Earlier ones that this one reaches into are part of it.
+          let first = start;
+          for (let last = found.at(-1); last !== undefined && last.end > start; last = found.at(-1)) {
+            first = Math.min(first, last.start);
+            found.pop();
+          }
+          found.push({ start: first, end: at });
+        } else {
+          places.push(here);
+          starts.push(start);
+        }
+      }
+    };
+
+    let heldPlaces: readonly number[] = [];
+    let heldStarts: readonly number[] = [];
+    for (let at = begin; at <= stop;) {
+      const code = at < to ? (text.codePointAt(at) ?? 0) : NOTHING;
+      turn += 1;
+      for (let index = 0; index < heldPlaces.length; index += 1)
+        follow(heldPlaces[index] ?? 0, heldStarts[index] ?? 0, at, code);
+      if (at === stop) break;
+      follow(0, at, at, code);
+      const [nextPlaces, nextStarts]: [number[], number[]] = [[], []];
+      for (let index = 0; index < places.length; index += 1) {
+        const place = places[index] ?? 0;
+        if (program[place]?.has?.(code) !== true) continue;
+        nextPlaces.push(place + 1);
+        nextStarts.push(starts[index] ?? 0);
+      }
+      heldPlaces = nextPlaces;
+      heldStarts = nextStarts;
+      places = [];
+      starts = [];
+      before = beforeOf(code);
+      at += code > 0xffff ? 2 : 1;
+    }
+  };
 };
 
 const codeBefore = (text: string, at: number): number => {

@@ -62,14 +62,17 @@ export function findInCommands(text: string, spans: Span[]): void {
   table ??= createTable();
   const { trigger, byProgram } = table;
   trigger.lastIndex = 0;
-  for (let hit = trigger.exec(text); hit !== null; hit = trigger.exec(text)) {
+  for (let hit = trigger.exec(text); hit !== null;) {
     const from = trigger.lastIndex;
     const command = byProgram.get(hit[0]);
-    const rest = /^[^\n|;&]*/.exec(text.slice(from, from + LONGEST_COMMAND))?.[0] ?? '';
+    hit = trigger.exec(text);
+    // What stands behind the next program is that one's.
+    const end = Math.min(from + LONGEST_COMMAND, hit?.index ?? text.length);
+    const rest = /^[^\n|;&]*/.exec(text.slice(from, end))?.[0] ?? '';
     if (command === undefined || command.needs?.test(rest) === false) continue;
-    const [start, end] = command.password.exec(rest)?.indices?.[1] ?? [0, 0];
-    const password = rest.slice(start, end);
+    const [start, stop] = command.password.exec(rest)?.indices?.[1] ?? [0, 0];
+    const password = rest.slice(start, stop);
     if (password !== '' && !password.includes(MARK) && !isPlaceholder(password))
-      spans.push({ start: from + start, end: from + end, rule: 'command-password' });
+      spans.push({ start: from + start, end: from + stop, rule: 'command-password' });
   }
 }

@@ -59,7 +59,7 @@ const OPENING = /[bBrRuUfF@$]{0,2}(\\{0,3}["'`])/y;
 /** Adds the values of a text that stand behind the name of a secret to `spans`, in their order. */
 export function findNamed(text: string, names: Vocabulary, spans: Span[]): void {
   const { trigger } = names;
-  const look: Look = { text, names, bareEnd: createBareEnd(text) };
+  const look: Look = { text, names, bareEnd: createBareEnd(text), known: new Map() };
   trigger.lastIndex = 0;
   for (let hit = trigger.exec(text); hit !== null; hit = trigger.exec(text)) {
     const resume = runEnd(text, hit.index, isNamePart);
@@ -73,7 +73,13 @@ export function findNamed(text: string, names: Vocabulary, spans: Span[]): void 
 }
 
 /** A text that is searched, and by what names. */
-type Look = { readonly text: string; readonly names: Vocabulary; readonly bareEnd: BareEnd };
+type Look = {
+  readonly text: string;
+  readonly names: Vocabulary;
+  readonly bareEnd: BareEnd;
+  /** The words of the names that were met: most come again and again. */
+  readonly known: Map<string, readonly string[]>;
+};
 
 const isOfScheme = ({ rule }: Span): boolean => rule === 'bearer-token' || rule === 'basic-auth';
 
@@ -98,7 +104,7 @@ function nameStart(text: string, end: number): number {
 
 /** The secret that belongs to the name from `start` to `end`, if it names one and one is there. */
 function findValue(look: Look, start: number, end: number): Span | undefined {
-  const { text, names, bareEnd } = look;
+  const { text, names, bareEnd, known } = look;
   const written = text.slice(start, end);
   const scheme = /(?<!\w)(?:bearer|basic)$/i.exec(written)?.[0].toLowerCase();
   if (scheme !== undefined) return findCredential(text, end, scheme, false);
@@ -111,7 +117,8 @@ function findValue(look: Look, start: number, end: number): Span | undefined {
     text.charCodeAt(start - 1) === 0x20
       ? (/[A-Za-z]{1,16} $/.exec(text.slice(Math.max(0, start - 17), start))?.[0] ?? '')
       : '';
-  const name = wordsOf(before + written);
+  const name = known.get(before + written) ?? wordsOf(before + written);
+  known.set(before + written, name);
   if (sign === null) return names.isName(name) ? findUnsigned(look, start, end, name) : undefined;
 
   let from = SIGN.lastIndex;
