@@ -58,7 +58,7 @@ const FLAG = /[ \t]--?[auUpw]/;
 
 /** Adds the passwords of commands to `spans`. */
 export function findInCommands(text: string, spans: Span[]): void {
-  if (!FLAG.test(text)) return;
+  if (!text.includes('-') || !FLAG.test(text)) return;
   table ??= createTable();
   const { trigger, byProgram } = table;
   trigger.lastIndex = 0;

@@ -102,6 +102,9 @@ function nameStart(text: string, end: number): number {
   return start;
 }
 
+/** What may stand behind a name that has no sign. */
+const BEHIND_NAME = ' \t>"\'`\\\n\r|*';
+
 /** The secret that belongs to the name from `start` to `end`, if it names one and one is there. */
 function findValue(look: Look, start: number, end: number): Span | undefined {
   const { text, names, bareEnd, known } = look;
@@ -111,7 +114,7 @@ function findValue(look: Look, start: number, end: number): Span | undefined {
 
   SIGN.lastIndex = end;
   const sign = SIGN.exec(text);
-  if (sign === null && !/[ \t>"'`\\\n\r|*]/.test(text.charAt(end))) return undefined;
+  if (sign === null && (end === text.length || !BEHIND_NAME.includes(text.charAt(end)))) return undefined;
   // "API key", as prose has it, is a name of two words.
   const before =
     text.charCodeAt(start - 1) === 0x20
@@ -185,49 +188,55 @@ function findBlock(look: Look, start: number, indent: string, name: readonly str
  * `value`, an argument of its own, a cell of a table, a line of `.netrc`, "is".
  */
 type Bond = {
+  /** Whether it may be one, by the name as it is written, what stands before it and what behind; no expression is needed. */
+  readonly mayHold: (written: string, before: string, behind: string) => boolean;
   readonly behind: RegExp;
+  /** What has to stand before the name. */
+  readonly before?: RegExp;
   readonly shape: Shape;
-  /** Whether it is one, by the name as it is written and by what stands before it. */
-  readonly holds: (written: string, before: string) => boolean;
   /** Whether its value has to look more like a password than most. */
   readonly isProse?: true;
 };
 
 const BONDS: readonly Bond[] = [
   {
+    mayHold: (_written, _before, behind) => behind.toLowerCase().includes('val'),
     behind:
       /\\{0,3}["'`]?[ \t,]{0,16}(?:\r?\n[ \t,]{0,64})?\\{0,3}["'`]?val(?:ue)?\\{0,3}["'`]?[ \t]{0,16}[:=][ \t]{0,16}/iy,
     shape: 'assigned',
-    holds: () => true,
   },
   {
+    mayHold: (written, _before, behind) => written.startsWith('-') && behind.includes(','),
     behind: /\\{0,3}["'`][ \t]{0,16},[ \t]{0,16}(?:\r?\n[ \t]{0,64})?(?=\\{0,3}["'`][^-])/y,
     shape: 'quoted',
-    holds: (written) => written.startsWith('-'),
   },
   {
+    mayHold: (written, before, behind) => isPassword(written) && before.includes('|') && behind.includes('|'),
     behind: /[ \t`*]{0,64}\|[ \t]{0,64}/y,
+    before: /\|[ \t`*]*$/,
     shape: 'listed',
-    holds: (written, before) => /^pass/i.test(written) && /\|[ \t`*]*$/.test(before),
     isProse: true,
   },
   {
+    mayHold: (written, before) => written === 'password' && before.includes('login'),
     behind: /[ \t]{1,16}(?!is\b)/y,
+    before: /\blogin[ \t]+\S+[ \t]+$/,
     shape: 'assigned',
-    holds: (written, before) => written === 'password' && /\blogin[ \t]+\S+[ \t]+$/.test(before),
   },
   {
+    mayHold: (written, _before, behind) => isPassword(written) && behind.trimStart().startsWith('is'),
     behind: /[ \t]{1,4}is[ \t]{1,4}/y,
     shape: 'spaced',
-    holds: (written) => /^pass(?:word|phrase|code)$/i.test(written),
     isProse: true,
   },
   {
+    mayHold: (written) => written.startsWith('-') || /^[A-Z][A-Z0-9_]+$/.test(written),
     behind: /[ \t]{1,16}(?!-)/y,
     shape: 'followed',
-    holds: (written) => written.startsWith('-') || /^[A-Z][A-Z0-9_]+$/.test(written),
   },
 ];
+
+const isPassword = (written: string): boolean => written.toLowerCase().startsWith('pass');
 
 /** A value without a sign: `<password>value</password>`, `--token value`, `ENV PASSWORD value`, and the like. */
 function findUnsigned(look: Look, start: number, end: number, name: readonly string[]): Span | undefined {
@@ -241,9 +250,10 @@ function findUnsigned(look: Look, start: number, end: number, name: readonly str
   }
   const written = text.slice(start, end);
   const before = text.slice(Math.max(0, start - 80), start);
-  const bond = BONDS.find(({ behind, holds }) => {
-    behind.lastIndex = end;
-    return behind.test(text) && holds(written, before);
+  const after = text.slice(end, end + 120);
+  const bond = BONDS.find((each) => {
+    each.behind.lastIndex = end;
+    return each.mayHold(written, before, after) && each.behind.test(text) && each.before?.test(before) !== false;
   });
   if (bond === undefined) return undefined;
   const value = valueAt(text, bond.behind.lastIndex, bond.shape, bareEnd);
