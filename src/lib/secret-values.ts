@@ -68,7 +68,7 @@ const RANDOM_BITS = 3.5;
  * entropy of its own characters, and not for the most part words. What is hexadecimal, a UUID, a digest or a public key
  * never is.
  */
-export function looksRandom(value: string): boolean {
+function looksRandom(value: string): boolean {
   const head = value.slice(0, HEAD);
   if (!/^[A-Za-z\d+/_=~-]+$/.test(head) || /^(?:sha\d|md5)|^AAAA[BCE]/i.test(head)) return false;
   const rest = head.replaceAll(/[\da-f]{8}(?:-?[\da-f]{4}){2,}[\da-f-]*/gi, '');
