@@ -16,12 +16,24 @@ import { measureCommits } from './commits.ts';
 import { measureHandoff } from './handoff.ts';
 import { command, inFolder, type Row } from './measure.ts';
 import { measurePostgres } from './postgres.ts';
+import { measureRedaction } from './redaction.ts';
 import { measureRuns } from './runs.ts';
 import { measureList, measureStatus } from './sizes.ts';
 import { measureMemory, measureSize, measureVerbs } from './verbs.ts';
 import { measureWriters } from './writers.ts';
 
-const sections = ['startup', 'commits', 'writers', 'status', 'brief', 'list', 'runs', 'handoff', 'postgres'] as const;
+const sections = [
+  'startup',
+  'commits',
+  'writers',
+  'status',
+  'brief',
+  'list',
+  'runs',
+  'handoff',
+  'redaction',
+  'postgres',
+] as const;
 
 /** An everyday verb above this multiple of a bare Node is far off; see `failing`. */
 const farOff = 1.6;
@@ -56,6 +68,7 @@ const main = async (): Promise<void> => {
   await measure('list', async (folder) => measureList(folder, 10_000, runs));
   await measure('runs', async (folder) => measureRuns(folder, runs));
   await measure('handoff', async (folder) => measureHandoff(folder, 200, runs));
+  await measure('redaction', async () => measureRedaction(runs));
   await measure('postgres', async (folder) => measurePostgres(folder, runs, options.quick ? 200 : 1000));
 
   if (options.json) {

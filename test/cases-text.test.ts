@@ -8,6 +8,7 @@ import { openStint } from '../src/index.ts';
 import { caseFile, caseLines } from './support/cases.ts';
 import { ordinary, whileProtected, withoutUser } from './support/permissions.ts';
 import { approval, completeRound, finding, json, name, objection, reviewIn, session } from './support/reviews.ts';
+import { assertNowhere, secretsOf } from './support/secrets.ts';
 import { dumpStore, eventsOf, litterIn, treeOf } from './support/stores.ts';
 import {
   assertAnswer,
@@ -413,34 +414,6 @@ test('L04: a payload above the limit is refused with the limit, and never cut', 
   assert.equal(error.message, 'The payload in huge.json is larger than 16 MiB; nothing was stored.');
   assert.equal(world.answer('status').current_phase, 'synthesis');
 });
-
-/** What must not be found anywhere: the secret parts of the lines, without the words around them. */
-const secretsOf = (lines: readonly string[]): readonly string[] =>
-  lines
-    .filter((line) => !line.startsWith('-----'))
-    .map(
-      (line) =>
-        /^(?:postgres:\/\/app:([^@]+)@.*|Authorization: Bearer (.+)|password=(.+))$/
-          .exec(line)
-          ?.slice(1)
-          .find((part) => part !== undefined) ?? line,
-    );
-
-/** Asserts that no file below a folder holds one of the texts. */
-const assertNowhere = (folder: string, texts: readonly string[]): void => {
-  const walk = (path: string): void => {
-    for (const entry of readdirSync(path, { withFileTypes: true })) {
-      const full = join(path, entry.name);
-      if (entry.isDirectory()) walk(full);
-      else if (entry.isFile()) {
-        const bytes = readFileSync(full);
-        for (const text of texts) assert.ok(!bytes.includes(text), `${entry.name} holds ${text.slice(0, 6)}...`);
-      }
-      for (const text of texts) assert.ok(!entry.name.includes(text), entry.name);
-    }
-  };
-  walk(folder);
-};
 
 test(
   'M01: no secret of a remark, a reason, a branch or a payload is found in store, log, mirror or answer',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from './canonical-json.ts';
@@ -12,6 +13,9 @@ const KEY = ['PRIVATE', 'KEY'].join(' ');
 
 /** A fake secret, put together here so that no scanner takes this file for a leak. */
 const fake = (prefix: readonly [string, string], body: string): string => prefix.join('') + body;
+
+/** 40 characters as only chance makes them. */
+const CHANCE = 'aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d';
 
 const PEM = `-----BEGIN ${KEY}-----\nMIIBVwIBADANBgkqhkiG9w0BAQEFAASCAUEwggE9\nAgEA\n-----END ${KEY}-----`;
 const JWT = [fake(['e', 'yJ'], 'hbGciOiJIUzI1NiJ9'), fake(['e', 'yJ'], 'zdWIiOiJ4In0'), 'c2lnbmF0dXJl'].join('.');
@@ -47,6 +51,46 @@ const TOKENS: readonly (readonly [rule: string, secret: string])[] = [
   ['grafana-token', fake(['gl', 'sa_'], 'abcdefghijklmnopqrst_0a1b')],
   ['groq-key', fake(['gs', 'k_'], 'aB3'.repeat(16))],
   ['xai-key', fake(['xa', 'i-'], 'aB3'.repeat(16))],
+  ['gitlab-token', fake(['gl', 'cbt-'], `64_${CHANCE.slice(0, 20)}`)],
+  ['gitlab-token', fake(['gl', 'rt-'], `t1_${CHANCE}.01.0a1b2c3d4`)],
+  ['aws-access-key', fake(['AB', 'IA'], 'IOSFODNN7EXAMPLE')],
+  ['aws-access-key', `${fake(['AK', 'IA'], 'IOSFODNN7EXAMPLE')},${CHANCE}`],
+  ['aws-bedrock-key', fake(['AB', 'SKQmVkcm9ja0FQSUtleS'], CHANCE)],
+  ['azure-client-secret', fake(['abc8', 'Q~'], CHANCE.slice(0, 34))],
+  ['google-oauth-token', fake(['1/', '/0'], CHANCE)],
+  ['slack-token', fake(['xo', 'xe.xoxp-'], '1-Mi0yLTEyMzQ1Njc4')],
+  ['slack-token', fake(['xw', 'fp-'], CHANCE)],
+  ['telegram-token', fake(['123456789', ':AA'], CHANCE.slice(0, 33))],
+  ['rubygems-key', fake(['ruby', 'gems_'], '0a'.repeat(24))],
+  ['nuget-key', fake(['oy', '2'], 'a1'.repeat(21) + 'b')],
+  ['artifactory-key', fake(['AK', 'Cp'], CHANCE + CHANCE)],
+  ['square-token', fake(['sq0', 'atp-'], CHANCE.slice(0, 22))],
+  ['hubspot-token', fake(['pat-', 'na1-'], '0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f')],
+  ['heroku-key', fake(['HR', 'KU-'], CHANCE)],
+  ['netlify-token', fake(['nf', 'p_'], CHANCE)],
+  ['fly-token', fake(['fm', '2_'], CHANCE)],
+  ['alibaba-access-key', fake(['LT', 'AI'], CHANCE.slice(0, 20))],
+  ['databricks-token', fake(['da', 'pi'], '0a'.repeat(16))],
+  ['planetscale-token', fake(['pscale', '_tkn_'], CHANCE)],
+  ['supabase-key', fake(['sb', 'p_'], '0a'.repeat(20))],
+  ['supabase-key', fake(['sb', '_secret_'], CHANCE.slice(0, 31))],
+  ['tailscale-key', fake(['ts', 'key-auth-'], `${CHANCE.slice(0, 12)}-${CHANCE}`)],
+  ['terraform-token', fake([CHANCE.slice(0, 14), '.atlasv1.'], CHANCE + CHANCE)],
+  ['pulumi-token', fake(['pu', 'l-'], '0a'.repeat(20))],
+  ['doppler-token', fake(['dp', '.pt.'], CHANCE)],
+  ['atlassian-token', fake(['ATATT', '3xFfGF0'], CHANCE)],
+  ['linear-key', fake(['lin', '_api_'], CHANCE)],
+  ['notion-token', fake(['nt', 'n_'], CHANCE)],
+  ['notion-token', fake(['sec', 'ret_'], `${CHANCE}abc`)],
+  ['figma-token', fake(['fi', 'gd_'], CHANCE)],
+  ['circleci-token', fake(['CCI', 'PAT_'], CHANCE)],
+  ['sentry-token', fake(['sn', 'trys_'], CHANCE)],
+  ['newrelic-key', fake(['NR', 'AK-'], 'A1'.repeat(13) + 'B')],
+  ['dynatrace-token', fake(['dt0', 'c01.'], `${'A2'.repeat(12)}.${'B3'.repeat(32)}`)],
+  ['mapbox-token', fake(['sk.', 'eyJ'], `${CHANCE}.${CHANCE.slice(0, 22)}`)],
+  ['perplexity-key', fake(['pp', 'lx-'], `${CHANCE}abcdefgh`)],
+  ['replicate-token', fake(['r', '8_'], CHANCE.slice(0, 37))],
+  ['nvidia-key', fake(['nv', 'api-'], CHANCE)],
   ['age-key', fake(['AGE-SECRET', '-KEY-1'], 'Q'.repeat(58))],
   ['jwt', JWT],
   ['jwt', JWT.slice(0, JWT.lastIndexOf('.'))],
@@ -96,6 +140,34 @@ test('a token is recognised by its prefix wherever it stands, and only it is tak
   }
 });
 
+test('every rule of the table has an example here', () => {
+  const source = readFileSync(join(import.meta.dirname, 'secret-tokens.ts'), 'utf8');
+  const rules = Array.from(source.matchAll(/\{\s*rule: '([a-z-]+)'/g), ({ 1: rule }) => rule);
+  // These keep what is around the secret, and have tests of their own.
+  const apart = ['slack-webhook', 'discord-webhook', 'signed-url', 'url-password'];
+  const known: ReadonlySet<string> = new Set([...TOKENS.map(([rule]) => rule), ...apart]);
+  assert.ok(rules.length > 60);
+  assert.deepEqual(
+    rules.filter((rule) => rule !== undefined && !known.has(rule)),
+    [],
+  );
+});
+
+test('of a webhook and a signed URL only what nobody may know goes', () => {
+  const one = (rule: string, marked: string): void => expectShown([marked], rule);
+  one('slack-webhook', 'https://hooks.slack.com/services/«T0/B0/xxyyzz»');
+  one('slack-webhook', 'https://hooks.slack.com/workflows/«T0/A0/123/xxyyzz»');
+  one('discord-webhook', 'https://discord.com/api/webhooks/«123456789012345678/abcDEF»');
+  one('signed-url', `https://x.blob.core.windows.net/c?sv=2022-11-02&sp=r&sig=«${CHANCE}%3D»&se=2026-03-17`);
+  one('signed-url', `"https://x/?sr=b\\u0026sig=«${CHANCE}%2B»"`);
+  one('signed-url', `https://b.s3.amazonaws.com/k?X-Amz-Date=20260317&X-Amz-Signature=«${'0a'.repeat(32)}»`);
+  expectKept([
+    'sig=0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a',
+    'https://x/?sig=short&y=1',
+    'https://hooks.slack.com/services/T0',
+  ]);
+});
+
 test('in a long text every secret is found too', () => {
   const filler = 'nothing of interest in this line, only words and 12 numbers\n'.repeat(200);
   const secrets = [...TOKENS.map(([, secret]) => secret), 'password=hunter2'];
@@ -137,6 +209,14 @@ test('what only begins like a token stays', () => {
     'eyJ.eyJ.eyJ',
     'SKIP the TASK of ASKING',
     'the-us1 server, node-us12',
+    'a Q~ and 1234567:AAA, pul-request, r8_x, oy2, dapi, LTAI and nfp_',
+    fake(['abc', 'Q~'], CHANCE.slice(0, 34)),
+    fake(['12345', ':AA'], CHANCE.slice(0, 33)),
+    fake(['da', 'pi'], '0a'.repeat(17)),
+    fake(['pu', 'l-'], '0a'.repeat(21)),
+    fake(['1/', '/0'], 'short'),
+    '.atlasv1. and x.atlasv1.y',
+    'Private-Lines: 14',
     `0${'0123456789abcdef'.repeat(2)}-us19`,
   ]);
 });
@@ -173,6 +253,25 @@ test('a private key that never ends goes as far as it looks like one', () => {
       `\`\`\`\n«${begin}\n+${line}»\n\`\`\``,
       `«${begin}\nhiddenkey»`,
     ],
+    'private-key',
+  );
+});
+
+test('the private lines of a key of PuTTY go', () => {
+  const line = 'AAAAgQDGFakeFakeFakeFakeFakeFakeFakeFakeFakeFakeFakeFakeFakeFakeFa';
+  expectShown(
+    [`Public-Lines: 1\nAAAAB3NzaC1yc2EAAAABJQ\nPrivate-Lines: 2\n«${line}\n${line.slice(0, 20)}»\n\nand more of it`],
+    'private-key',
+  );
+});
+
+test('code about keys stays, and a key in several literals goes', () => {
+  expectKept([
+    `START = b"-----BEGIN OPENSSH ${KEY}-----"\nEND = b"-----END OPENSSH ${KEY}-----"`,
+    `if (text.includes('-----BEGIN ${KEY}-----') && text.includes('-----END ${KEY}-----')) return;`,
+  ]);
+  expectShown(
+    [`['«-----BEGIN ${KEY}-----', 'MIIBVwIBADANBgkqhkiG9w0BAQEFAASCAUEwggE9', '-----END ${KEY}-----»']`],
     'private-key',
   );
 });
@@ -310,6 +409,112 @@ test('a value behind the name of a secret goes, in environments, JSON, YAML, cod
   );
 });
 
+test('a value that belongs to a name without a sign goes', () => {
+  expectShown(
+    [
+      '{"name":"DB_PASSWORD","value":"«hunter2x»"}',
+      '- name: DB_PASSWORD\n  value: «hunter2x»\n- name: X\n  value: y1',
+      '<add key="Password" value="«hunter2x»" />',
+      '["mysql", "--password", "«hunter2x»", "db"]',
+      "['--api-key',\n  '«abc 123»']",
+      'machine h login me password «hunter2x»',
+      '| password | `«hunter2x»` | of the test host |',
+      'the password is «hunter2x».',
+      'the passphrase is "«hunter2x»"',
+      'cmd -token «abc123»',
+      'password: |\n  «hunter2x and\n  more of it»\nuser: me',
+      'a:\n  api_key: >-\n    «abcdef99»\n  b: 1',
+      '$cred:TOKEN = "«abc 123»"',
+      'auth: { user: "me", pass: "«hunter2x»" }',
+      'Server=h;User Id=me;Pwd=«hunter2x»;',
+    ],
+    'assigned-secret',
+  );
+  expectShown(['"auth": "«bWU6aHVudGVyMng=»"', '//r/:_auth=«bWU6aHVudGVyMng=»'], 'basic-auth');
+  expectShown(
+    [`Cookie: sid=«${CHANCE}; theme=dark»\nHost: x`, `-H 'set-cookie: sid=«${CHANCE}; Path=/»'`],
+    'session-cookie',
+  );
+  expectKept([
+    'name: DB_HOST\nvalue: hunter2x',
+    '["--verbose", "hunter2x"] ["--token", "--other1"]',
+    '| password | string | required |',
+    '| token | v1beta2 | which one |',
+    'the password is checked twice, the password is base64 encoded',
+    'the token is next2you',
+    'password: |\n  ${PASSWORD}\nx: 1',
+    'Cookie: theme=dark; lang=en',
+    'auth: standard, auth: c3RhbmRhcmQ=',
+    'PASS: 12 tests, pass: test2, pwd: ~/x1',
+    'WWW-Authenticate: Bearer error="invalid_token", error_description="x1"',
+  ]);
+});
+
+test('a password that a program is given by one letter goes', () => {
+  expectShown(
+    [
+      'curl -u me:«hunter2x» https://h.invalid',
+      "curl -sS --user 'me:«hunter2x»' h",
+      'curl -ume:«hunter2x» h',
+      'sshpass -p «hunter2x» ssh h',
+      "mysql -uroot -p'«hunter2x»' db",
+      'docker exec db mysqldump -u root -p«hunter2x» db',
+      'redis-cli -h x -a «hunter2x» ping',
+      'docker login -u me -p «hunter2x» r.invalid',
+      'mongosh -u me -p «hunter2x»',
+      'ldapsearch -x -w «hunter2x» -b dc=x',
+      'smbclient //h/s -U me%«hunter2x»',
+      'openssl rsa -in k -passin pass:«hunter2x»',
+    ],
+    'command-password',
+  );
+  expectKept([
+    'docker run -u 1000:1000 -p 8080:80 nginx',
+    'docker run -u node:node x',
+    'mkdir -p a/b && cp -u a:b c',
+    'mysql -u root -p db',
+    'mysql -p"$PASSWORD" db; sshpass -p "${PW}" ssh h',
+    'curl -u me https://h; other -u me:hunter2x',
+    'the curl -u flag',
+    'openssl x -passin env:PW',
+    'mycurl -u me:hunter2x',
+  ]);
+});
+
+test('behind a name that may be one of a secret, what only chance makes goes', () => {
+  expectShown(
+    [
+      `key: «${CHANCE}»`,
+      `STRIPE_KEY=«${CHANCE}»`,
+      `API_KEY_PROD="«${CHANCE}»"`,
+      `tokenForCI: '«${CHANCE}»'`,
+      `auth = «${CHANCE}»`,
+      `{"secret_value":"«${CHANCE.slice(0, 20)}»"}`,
+    ],
+    'high-entropy',
+  );
+  const hex = '9f2c1e7a4b6d8e0f1a2b3c4d5e6f708192a3b4c5';
+  expectKept([
+    // Too short, too even, or too few kinds of characters.
+    `key: ${CHANCE.slice(0, 19)}`,
+    `key: ${'aB1'.repeat(10)}`,
+    `key: ${CHANCE.toLowerCase()}`,
+    // Hexadecimal, ids, digests, public keys.
+    `key: ${hex} key: linux-Node18-${hex} key=3F2504E0-4f89-41d3-9a0c-0305e82c3301`,
+    'key: sha512-QmFzZTY0aXNOb3RBU2VjcmV0SGVyZTEyMzQ1Njc4OTBhYmM=',
+    'key = AAAAC3NzaC1lZDI1NTE5AAAAIGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE',
+    // Words.
+    'key: someTranslationKeyForPage2OfTheReport',
+    'i18nKey="Checkout.PaymentStep2.ErrorMessageTitle"',
+    'key: src/components/Button2/IconKeyRotation',
+    // Names of what everybody may see.
+    `public_key=${CHANCE} cacheKey: ${CHANCE} Idempotency-Key: ${CHANCE} key_id=${CHANCE} token_hash: ${CHANCE}`,
+    `next_page_token=${CHANCE} nextPageToken: "${CHANCE}" pubkey256 = '${CHANCE}'`,
+    // No name at all.
+    `${CHANCE} "${CHANCE}" id=${CHANCE} data:image/png;base64,${CHANCE}`,
+  ]);
+});
+
 test('ordinary text with the words of secrets stays', () => {
   expectKept([
     'the password is checked twice',
@@ -375,6 +580,10 @@ test('types, variables and calls are no secrets', () => {
     '"token": "string"',
     '"jsonwebtoken": "^9.0.2"',
     'Promise<token> and x<token>y',
+    "Token: '#ffffff', secret: '#0a1B2c'",
+    String.raw`const SECRET_KEY = /^(?:api|access)$/;`,
+    'print(f"password={password!r}")',
+    'postgres://USER:PASSWORD@HOST/db',
     'std::token::Kind1 token::abc123',
     'password: URLPatternComponentResult;',
   ]);
@@ -551,6 +760,21 @@ const piece = fc.oneof(
     '|',
     MARK,
     'your',
+    'curl -u me:',
+    'sshpass -p ',
+    'mysql -p',
+    'value',
+    '|',
+    '|\n  ',
+    ' is ',
+    'Cookie: a=',
+    'pwd=',
+    'auth: ',
+    'key: ',
+    CHANCE,
+    'bWU6aHVudGVyMng=',
+    'sig=',
+    'Private-Lines: 1\n',
     'é',
     '😀',
     '\ud83d',
@@ -622,6 +846,23 @@ test('the work grows linearly with the text, whoever wrote it', () => {
     'Bearer ',
     'basic a',
     'hooks.slack.com/services/',
+    'curl -u ',
+    'curl -u a:bcdef ',
+    'mysql -p',
+    'key: |\n  ',
+    'password: |\n ',
+    'password\nvalue: ',
+    '| password | ',
+    'password is ',
+    'login a password ',
+    'Cookie: a=',
+    `key=${CHANCE}`,
+    'Q~',
+    '1:AA',
+    '.atlasv1.',
+    '&sig=',
+    'Private-Lines: 1\n',
+    'sk.eyJ.',
     '\\',
     '"',
     "'",
@@ -723,6 +964,36 @@ test('a string under a key that names a secret goes whole', () => {
     assert.deepEqual(redactJson({ [key]: 'some value' }), { value: { [key]: MARK }, found: { 'assigned-secret': 1 } });
     assert.deepEqual(redactJson({ [key]: ['value 1', 7] }).value, { [key]: [MARK, 7] });
   }
+});
+
+test('what stands beside its name, or behind it as an argument, goes', () => {
+  const value: Json = {
+    env: [
+      { name: 'DB_PASSWORD', value: 'hunter2' },
+      { value: 'hunter2', key: 'api_key' },
+      { name: 'DB_HOST', value: 'hunter2' },
+    ],
+    argv: ['cmd', '--password', 'hunter2', '--token', '--verbose', 'x', 'password', 'hunter2'],
+    auth: 'bWU6aHVudGVyMng=',
+    cookie: `sid=${CHANCE}`,
+    key: CHANCE,
+    id: CHANCE,
+  };
+  assert.deepEqual(redactJson(value), {
+    value: {
+      env: [
+        { name: 'DB_PASSWORD', value: MARK },
+        { value: MARK, key: 'api_key' },
+        { name: 'DB_HOST', value: 'hunter2' },
+      ],
+      argv: ['cmd', '--password', MARK, '--token', '--verbose', 'x', 'password', 'hunter2'],
+      auth: MARK,
+      cookie: MARK,
+      key: MARK,
+      id: CHANCE,
+    },
+    found: { 'assigned-secret': 3, 'basic-auth': 1, 'session-cookie': 1, 'high-entropy': 1 },
+  });
 });
 
 test('a long value is judged by its beginning', () => {

@@ -36,6 +36,8 @@ const piece = fc.oneof(
       'credential',
     ],
     ...['://', '@', '=', ': ', ' = ', ' ', '-----', 'BEGIN', ' PRIVATE KEY', 'ENV ', 'hunter2x', 's3cret', 'abc123'],
+    ...['curl', 'sshpass', 'mysql', ' -u ', ' -p', ' --user ', ' -a ', 'redis-cli', 'me:', 'Cookie', 'creds', '~', '%'],
+    ...['sig=', '?', '&', '8Q~', ':AA', 'value', '|', '\n  ', ' is '],
   ),
   fc.string({ unit: fc.constantFrom(...Array.from('abcXYZ0189_-./+ \n')), maxLength: 24 }),
 );

@@ -3,4 +3,4 @@
  * against `redact`), so that everyday texts do not load the scanner, which costs a verb a tenth of a bare Node's start.
  */
 export const mayHoldSecret = (text: string): boolean =>
-  /pass|pwd|secret|token|key|auth|credential|bearer|basic|BEGIN |@|[\w+/.-]{14}/i.test(text);
+  /pass|pwd|secret|token|key|auth|cred|bearer|basic|BEGIN |@|\s--?[aupw]|[\w+/.~%-]{14}/i.test(text);
