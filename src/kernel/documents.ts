@@ -50,6 +50,8 @@ export interface ArchivedPair {
   readonly sessionState: string;
   /** The handover that stood in its place before, and says so; null where that is the archived one. */
   readonly superseded: string | null;
+  /** The digests of what was taken in of its files until then. */
+  readonly taken: readonly string[];
   /** Whether the session was held when it left the documents to another one: the file of its lease went with it. */
   readonly wasHeld: boolean;
 }
@@ -100,7 +102,8 @@ export const foldDocuments = (
   if (event.type === 'PairArchived') {
     const isLeft = data['left'] === true;
     const superseded = textIn(data['superseded']);
-    const pair = { ...where, seq, handover, sessionState, superseded, wasHeld: isLeft && lease !== null };
+    const { taken = [] } = documents ?? {};
+    const pair = { ...where, seq, handover, sessionState, superseded, taken, wasHeld: isLeft && lease !== null };
     return {
       archivedPairs: [...archivedPairs, pair].slice(-mostArchived),
     };

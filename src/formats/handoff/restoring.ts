@@ -2,6 +2,7 @@ import { sessionIn, type Beforehand, type Order } from '../../kernel/dispatch.ts
 import type { DecidedEvent } from '../../kernel/event.ts';
 import { blockersOf } from '../../kernel/journal.ts';
 import { decideUnblock } from '../../kernel/journal-rules.ts';
+import { holderOf, leaseFacts, refuseOthers } from '../../kernel/lease.ts';
 import { decideReopen, isOverForGood } from '../../kernel/lifecycle.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { OpenedSession } from '../../kernel/session.ts';
@@ -21,6 +22,7 @@ import {
   describedSession,
   groundOf,
   liveTarget,
+  standingTexts,
   targetOf,
   type Ground,
   type Target,
@@ -31,7 +33,7 @@ import { outputIn } from './outputs.ts';
 import { pairAnswer } from './pair-answer.ts';
 import { textIn, type Half } from './print.ts';
 import { restoredTexts, type Restored } from './restore.ts';
-import { readSections } from './sections.ts';
+import { printSections, readSections, withBody } from './sections.ts';
 import { pathsOf, refuseStamp, takenStamps } from './stamps.ts';
 import type { Status } from './statuses.ts';
 import { blockersIn, takeIn } from './take-in.ts';
@@ -325,6 +327,9 @@ const orderRestored = (
       left === undefined
         ? ok(new Map<string, readonly DecidedEvent[]>())
         : decideOnDocuments(world, left, sessions, beforehand, (worked) => {
+            const facts = leaseFacts(worked.session, world.caller, world.host);
+            const held = refuseOthers(facts, () => holderOf(world, beforehand.origin.place));
+            if (held !== undefined) return err(held);
             const stamp = stampFor(world, ground, worked.session.common.documents?.handover ?? null, paths.handover);
             return ok([archiveEvent(worked, stamp, { isSuperseded: true, isLeft: true, texts: left.found })]);
           });
@@ -400,12 +405,15 @@ const decideRestored = (
   const status = said.status ?? (takesStatus ? undefined : pairFieldsOf(now).status);
   const texts = status === said.status ? wanted : restoredTexts(snapshot.texts, { ...said, status }, paths);
   if (!texts.ok) return err(refuseUnsound(texts.error));
-  const { handover, session_state: state } = texts.value.texts;
+  const over = unnamedTexts({ session: now, bases });
   const edit = takeIn(
     now,
     bases,
     {
-      written: { handover: { text: handover }, session_state: { text: state } },
+      written: {
+        handover: { text: texts.value.texts.handover, over: over?.handover },
+        session_state: { text: texts.value.texts.session_state, over: over?.session_state },
+      },
       origin: 'verb',
       override: why,
       mark: { updatedAt: said.at, updatedBy: said.by },
@@ -415,4 +423,15 @@ const decideRestored = (
     origin,
   );
   return edit.ok ? ok([...events, ...edit.value.events]) : edit;
+};
+
+/** The standing texts where nobody is named to act next: they name who wrote them last, and that was not said. */
+const unnamedTexts = (worked: Pick<Worked, 'session' | 'bases'>): Readonly<Record<Half, string>> | undefined => {
+  if (pairFieldsOf(worked.session).owner !== null) return undefined;
+  const unnamed = (text: string): string => {
+    const changed = withBody(readSections(text), 'Next owner', ['None']);
+    return changed.ok ? printSections(changed.value) : text;
+  };
+  const { handover, session_state: state } = standingTexts(worked);
+  return { handover: unnamed(handover), session_state: unnamed(state) };
 };
