@@ -364,6 +364,7 @@ suite('a restored pair', () => {
     ];
     for (const [at, step] of steps.slice(0, -1).entries()) {
       world.answer(...step);
+      assert.equal(world.answer('handoff', 'ready').verdict, 'ready', `after step ${at}: ${step.join(' ')}`);
       assert.deepEqual(auditOf(world), clean, `after step ${at}: ${step.join(' ')}`);
     }
     // A handover of another pair is not written over.
@@ -623,6 +624,69 @@ suite('a restored pair', () => {
     const outcome = world.run(...restore('20260317_1000'), '--json');
     assert.equal(outcome.status, 4);
     assert.doesNotMatch(outcome.stdout, /TOPSECRET/);
+  });
+});
+
+suite('a pair that makes way for a new one', () => {
+  const byHand = (world: TestWorld): string => {
+    const text = textOf(world, current).replace('2. Print', '2. Print\n3. By hand');
+    world.write(current, text);
+    return text;
+  };
+
+  test('takes what was written in it along, and the new one has nothing of it, whoever makes way for whom', (context) => {
+    const next: readonly (readonly string[])[] = [
+      ['handoff', 'new', '--task', 'Another', '--updated-by', 'ana', '--next-owner', 'ben', '--force'],
+      ['begin', 'review', '--name', 'look'],
+    ];
+    for (const step of next) {
+      const world = begun(context);
+      byHand(world);
+      const { session } = later(world, 1).answer(...step);
+      const steps = (path: string): string => valueIn(world, path, 'Remaining steps');
+      assert.equal(steps(stateOf('20260317_0900')), '1. Parse\n2. Print\n3. By hand', step.join(' '));
+      later(world, 2).answer('note', 'going on', '--session', session);
+      assert.doesNotMatch(steps(current), /By hand/);
+      assert.deepEqual(auditOf(world), clean);
+    }
+  });
+
+  test('is what another program has left there: it becomes a task of its own', (context) => {
+    const world = createWorld(context);
+    world.write(current, sample(sessionState, { Task: 'Foreign' }));
+    world.write(transferOf('20260312_0915'), sample(handover, { 'Task summary': 'Foreign' }));
+    const foreign = textOf(world, current);
+    const answer = world.answer('handoff', 'new', ...ship, '--force');
+    assert.equal(answer.superseded, task);
+    assert.equal(textOf(world, stateOf('20260312_0915')), foreign.replace('CURRENT', '20260312_0915'));
+    assert.equal(valueIn(world, current, 'Task'), 'Ship the parser');
+    world.answer('note', 'going on', '--session', answer.session);
+    assert.equal(valueIn(world, current, 'Task'), 'Ship the parser');
+    assert.deepEqual(auditOf(world), clean);
+  });
+
+  test('stays while somebody else holds its session', (context) => {
+    const world = begun(context);
+    as(world, 'ana').answer('lease', 'claim');
+    const before = textOf(world, current);
+    const other = ['--task', 'Another', '--updated-by', 'eve', '--next-owner', 'ben', '--force'];
+    assert.match(world.refusal(10, 'handoff', 'new', ...other).message, / is held by ana /);
+    assert.equal(textOf(world, current), before);
+  });
+
+  test('what was taken in once is an older version from then on, and no news when it comes back', (context) => {
+    const world = begun(context);
+    const edited = byHand(world);
+    later(world, 1).answer('note', 'one');
+    later(world, 2).answer('handoff', 'update', '--updated-by', 'ana', '--remaining-step', 'All of it');
+    const now = textOf(world, current);
+    world.write(current, `${now}\n## Ours\nmine\n`);
+    later(world, 3).answer('note', 'two');
+    world.write(current, edited);
+    const { documents } = later(world, 4).answer('note', 'three');
+    assert.equal(documents, undefined);
+    assert.equal(valueIn(world, current, 'Remaining steps'), '1. All of it');
+    assert.match(textOf(world, current), /\n## Ours\nmine\n$/);
   });
 });
 

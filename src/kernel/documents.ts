@@ -90,6 +90,20 @@ export type PrintDocuments = (session: OpenedSession) => readonly Mirror[];
 /** Whether an event is about documents. */
 export const isOfDocuments = (type: string): boolean => type === 'DocumentEdited' || type === 'PairArchived';
 
+/** The files that an event says were taken in as they were, each with its digest. */
+export const takenFiles = ({
+  type,
+  data,
+}: StoredEvent): readonly { readonly place: string; readonly path: string; readonly digest: string }[] => {
+  const taken = type === 'DocumentEdited' ? (textsIn(data['taken']) ?? []) : [];
+  const [place, root] = [textIn(data['place']) ?? '', textIn(data['root']) ?? ''];
+  return taken.flatMap((digest) =>
+    [data['handover'], data['session_state']].flatMap((path) =>
+      typeof path === 'string' ? [{ place, path: `${root}/${path}`, digest }] : [],
+    ),
+  );
+};
+
 /** Folds an event about documents: `DocumentEdited` or `PairArchived`. */
 export const foldDocuments = (
   { documents, archivedPairs = [], lease }: Documented & Pick<LeaseState, 'lease'>,
