@@ -269,10 +269,10 @@ const fenceOf = <Answer extends JsonObject>(
       if (!decided.ok)
         return fence === 'own' && decided.error.lease !== undefined ? refuseFor(keys[0], decided.error) : decided;
       if ([...endings.values()].every((events) => events.length === 0)) return decided;
+      // In their order: whoever comes last has the file that several are in.
+      const keysInOrder = new Set([...decided.value.keys(), ...endings.keys()]);
       return ok(
-        new Map(
-          [...sessions.keys()].map((key) => [key, [...(endings.get(key) ?? []), ...(decided.value.get(key) ?? [])]]),
-        ),
+        new Map([...keysInOrder].map((key) => [key, [...(endings.get(key) ?? []), ...(decided.value.get(key) ?? [])]])),
       );
     },
   };

@@ -52,6 +52,8 @@ export interface ArchivedPair {
   readonly sessionState: string;
   /** The handover that stood in its place before, and says so; null where that is the archived one. */
   readonly superseded: string | null;
+  /** The digests of what was taken in of its files until then. */
+  readonly taken: readonly string[];
   /** Whether the session was held when it left the documents to another one: the file of its lease went with it. */
   readonly wasHeld: boolean;
 }
@@ -90,6 +92,20 @@ export type PrintDocuments = (session: OpenedSession) => readonly Mirror[];
 /** Whether an event is about documents. */
 export const isOfDocuments = (type: string): boolean => type === 'DocumentEdited' || type === 'PairArchived';
 
+/** The files that an event says were taken in as they were, each with its digest. */
+export const takenFiles = ({
+  type,
+  data,
+}: StoredEvent): readonly { readonly place: string; readonly path: string; readonly digest: string }[] => {
+  const taken = type === 'DocumentEdited' ? (textsIn(data['taken']) ?? []) : [];
+  const [place, root] = [textIn(data['place']) ?? '', textIn(data['root']) ?? ''];
+  return taken.flatMap((digest) =>
+    [data['handover'], data['session_state']].flatMap((path) =>
+      typeof path === 'string' ? [{ place, path: `${root}/${path}`, digest }] : [],
+    ),
+  );
+};
+
 /** Folds an event about documents: `DocumentEdited` or `PairArchived`. */
 export const foldDocuments = (
   { documents, archivedPairs = [], lease }: Documented & Pick<LeaseState, 'lease'>,
@@ -102,7 +118,8 @@ export const foldDocuments = (
   if (event.type === 'PairArchived') {
     const isLeft = data['left'] === true;
     const superseded = textIn(data['superseded']);
-    const pair = { ...where, seq, handover, sessionState, superseded, wasHeld: isLeft && lease !== null };
+    const { taken = [] } = documents ?? {};
+    const pair = { ...where, seq, handover, sessionState, superseded, taken, wasHeld: isLeft && lease !== null };
     return {
       archivedPairs: [...archivedPairs, pair].slice(-mostArchived),
     };

@@ -4,7 +4,7 @@ import type { OpenedSession } from '../../kernel/session.ts';
 import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { archiveEvent } from './begin.ts';
+import { archiveEvent } from './archive-event.ts';
 import { faultsIn, refuseUnsound } from './faults.ts';
 import { describedSession, groundOf, orderDocuments, refuseNoPair, targetOf, type Ground } from './live.ts';
 import { namedDocument } from './look.ts';

@@ -1,4 +1,4 @@
-import { kernelEvent, type DecidedEvent } from '../../kernel/event.ts';
+import type { DecidedEvent } from '../../kernel/event.ts';
 import type { Beforehand, Order } from '../../kernel/dispatch.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { isOpened, type OpenedSession } from '../../kernel/session.ts';
@@ -11,7 +11,6 @@ import {
   begunTarget,
   decideOnDocuments,
   describedSession,
-  standingTexts,
   targetOf,
   type Ground,
   type Target,
@@ -23,9 +22,9 @@ import { pairAnswer } from './pair-answer.ts';
 import { freshDocument, halves, pointerFrom, type Half, type PairPaths } from './print.ts';
 import { printSections, readSections } from './sections.ts';
 import { statuses } from './statuses.ts';
-import { withPointer } from './superseded.ts';
-import { whereToData } from './take-in.ts';
-import { currentPath, nextStamp, stampIn, stampsIn } from './workspace.ts';
+import { decideLeaving, leavingTarget, unknownIn } from './leaving.ts';
+import { archiveEvent, stampFor } from './archive-event.ts';
+import { currentPath } from './workspace.ts';
 import { decideChange, orderFiles, refuseThere, type Signed } from './write.ts';
 
 /** Documents that are made anew: those of a session that is begun with them, and those that describe none. */
@@ -66,11 +65,13 @@ export const orderMaking = async (
   const goesOn = described ?? (await openTask(world));
   const isSame = goesOn !== undefined && goesOn.common.goal === making.task;
   const found = await foundHandover(world, ground, making, goesOn);
+  const makesWay = described !== undefined || made.includes('session_state');
+  const left = makesWay ? await leavingTarget(world, ground, isSame ? goesOn.key : undefined) : undefined;
   const target = isSame
     ? { ...targetOf(goesOn, where), found }
-    : await begunTarget(world, making.task, where, { found });
-  const left = described !== undefined && described.key !== target.key ? described : undefined;
-  return ok(orderBegun(world, ground, { target, left }, making));
+    : await begunTarget(world, making.task, where, { found, beside: left });
+  const replaces = await unknownIn(world, ground, wanted);
+  return ok(orderBegun(world, ground, { target, left, replaces }, making));
 };
 
 /** The handover that lies there and is not made: it is what somebody wrote. */
@@ -98,22 +99,24 @@ const openTask = async ({ store, places }: World): Promise<OpenedSession | undef
 const orderBegun = (
   world: World,
   ground: Ground,
-  { target, left }: { readonly target: Target; readonly left: OpenedSession | undefined },
+  {
+    target,
+    left,
+    replaces,
+  }: { readonly target: Target; readonly left: Target | undefined; readonly replaces: readonly string[] },
   making: Making,
 ): Order<JsonObject> => ({
   keys: left === undefined ? [target.key] : [target.key, left.key],
-  guards: target.guards,
+  guards: [...target.guards, ...(left?.guards ?? [])],
   processes: [],
   fence: 'joins',
   decide: (sessions, beforehand) => {
+    const leaving = decideLeaving(world, ground, left, sessions, beforehand, making.paths.handover);
+    if (!leaving.ok) return leaving;
     const decided = decideOnDocuments(world, target, sessions, beforehand, (worked) =>
-      decideMaking(world, ground, worked, making, beforehand),
+      decideMaking(world, ground, worked, { ...making, replaces }, beforehand),
     );
-    if (!decided.ok || left === undefined) return decided;
-    const before = sessions.get(left.key);
-    if (before === undefined || !isOpened(before)) throw new Error(`${left.key} was not loaded`);
-    const events = decideLeave(world, ground, before, beforehand, making.paths.handover);
-    return ok(new Map([[left.key, events], ...decided.value]));
+    return decided.ok ? ok(new Map([...leaving.value, ...decided.value])) : decided;
   },
   answer: (after) => {
     const session = after.get(target.key);
@@ -133,7 +136,7 @@ const decideMaking = (
   world: World,
   ground: Ground,
   worked: Worked,
-  { change, halves: made }: Making,
+  { change, halves: made, replaces }: Making & { readonly replaces: readonly string[] },
   { origin }: Beforehand,
 ): Result<readonly DecidedEvent[], Refusal> => {
   const { former, bases, session } = worked;
@@ -156,84 +159,9 @@ const decideMaking = (
     change,
     { ...change, override: change.override ?? 'as it was begun' },
     origin,
+    replaces.length === 0 ? {} : { replaces },
   );
   return changed.ok ? ok([...archived, ...changed.value.events]) : changed;
-};
-
-/**
- * The stamp under which a pair is archived that another handover takes the place of: that of its own where it is free, else
- * the next one that is, and not that of the other one.
- */
-export const stampFor = (
-  world: World,
-  { look }: Ground,
-  path: string | null,
-  next: string | null | undefined,
-): string => {
-  const own = path === null || path === next ? undefined : stampIn(path);
-  const isFree = own !== undefined && !world.files.exists(`${look.root}/session-state/${own}_session-state.md`);
-  const other = typeof next === 'string' ? (stampIn(next) ?? []) : [];
-  return isFree ? own : nextStamp(world.caller.now, [...stampsIn(look), other].flat());
-};
-
-/**
- * A session leaves the documents of a checkout to another one, whose handover is `next`: its pair is archived, and its own
- * handover, which named `CURRENT.md`, names what was archived.
- */
-export const decideLeave = (
-  world: World,
-  ground: Ground,
-  session: OpenedSession,
-  { documents }: Beforehand,
-  next: string | null,
-): readonly DecidedEvent[] => {
-  const where = session.common.documents;
-  if (where === undefined) return [];
-  const pair = documents.get(session.key)?.pair as { readonly bases: Worked['bases'] } | undefined;
-  const bases = pair?.bases ?? { handover: undefined, session_state: undefined };
-  return [
-    archiveEvent({ session, bases }, stampFor(world, ground, where.handover, next), {
-      isSuperseded: true,
-      isLeft: true,
-    }),
-  ];
-};
-
-/** The event with which a pair is put by under a stamp: a copy, or what another handover or session takes the place of. */
-export const archiveEvent = (
-  worked: Worked,
-  stamp: string,
-  {
-    isSuperseded,
-    isLeft,
-    paths,
-    texts: found = {},
-  }: {
-    readonly isSuperseded: boolean;
-    readonly isLeft: boolean;
-    readonly paths?: PairPaths | undefined;
-    /** What is archived of a half, where that is not what the session makes of it. */
-    readonly texts?: Readonly<Partial<Record<Half, string>>>;
-  },
-): DecidedEvent => {
-  const where = worked.session.common.documents;
-  if (where === undefined) throw new Error(`${worked.session.key} has no documents`);
-  const archived = paths ?? {
-    handover: where.handover === null ? null : `handovers/${stamp}_handover.md`,
-    sessionState: `session-state/${stamp}_session-state.md`,
-  };
-  const texts = { ...standingTexts(worked), ...found };
-  const superseded = isSuperseded && where.handover !== archived.handover ? where.handover : null;
-  const put = (half: Half): string => withPointer(half, texts[half], pointerFrom(half, archived), isSuperseded);
-  return kernelEvent('PairArchived', {
-    ...whereToData({ ...where, ...archived }),
-    texts: {
-      ...(archived.handover === null ? {} : { handover: { text: put('handover') } }),
-      session_state: { text: put('session_state') },
-    },
-    ...(superseded === null ? {} : { superseded }),
-    ...(isLeft ? { left: true } : {}),
-  });
 };
 
 const pathOf = ({ handover: transfer, sessionState: state }: PairPaths, half: Half): string | null =>

@@ -205,12 +205,12 @@ const goneLease = (place: string, root: string, source: number): Mirror => ({
 
 /** The files of a pair that was archived, made from the texts that its event holds. */
 const archivedMirrors = (pair: ArchivedPair): readonly Mirror[] => {
-  const { place, root, seq, handover: transfer, sessionState: state, superseded, wasHeld } = pair;
+  const { place, root, seq, handover: transfer, sessionState: state, superseded, taken, wasHeld } = pair;
   const mirror = (half: Half, path: string): Mirror => ({
     path: `${root}/${path}`,
     place,
     source: seq,
-    document: { taken: [], isFixed: true },
+    document: { taken, isFixed: true },
     render: (event) => textIn(event, half)?.text ?? '',
   });
   return [

@@ -9,8 +9,8 @@ import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { pairToJson, sessionOfFile } from './archiving.ts';
-import { archiveEvent, stampFor } from './begin.ts';
-import { cleanDocument, digestOfDocument } from './clean.ts';
+import { archiveEvent, stampFor } from './archive-event.ts';
+import { cleanDocument } from './clean.ts';
 import { bodyOf, valueOf } from './document.ts';
 import { refuseTime } from './edit.ts';
 import { refuseUnsound } from './faults.ts';
@@ -20,18 +20,19 @@ import {
   decideOnDocuments,
   describedSession,
   groundOf,
-  liveTarget,
+  standingTexts,
   targetOf,
   type Ground,
   type Target,
   type Worked,
 } from './live.ts';
 import { meantPair, mostBytes, type Whereabouts } from './look.ts';
+import { decideLeaving, leavingTarget, unknownIn } from './leaving.ts';
 import { outputIn } from './outputs.ts';
 import { pairAnswer } from './pair-answer.ts';
 import { textIn, type Half } from './print.ts';
 import { restoredTexts, type Restored } from './restore.ts';
-import { readSections } from './sections.ts';
+import { printSections, readSections, withBody } from './sections.ts';
 import { pathsOf, refuseStamp, takenStamps } from './stamps.ts';
 import type { Status } from './statuses.ts';
 import { blockersIn, takeIn } from './take-in.ts';
@@ -264,51 +265,15 @@ const restoreLive = async (
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const { owner, texts } = snapshot;
   const where = { root: ground.root, ...paths };
-  const left = await leavingTarget(world, ground, owner);
+  const left = await leavingTarget(world, ground, owner?.key);
   const task = valueOf(readSections(texts.handover), 'Task summary');
   const target =
     owner === undefined
       ? await begunTarget(world, isNone(task) ? 'not said' : task, where, { beside: left })
       : targetOf(owner, where);
-  const replaces = await unknownIn(world, ground, paths, left);
+  const replaces = await unknownIn(world, ground, [paths.handover, paths.sessionState]);
   return ok(orderRestored(world, { ground, snapshot, paths, input, replaces }, { target, left }));
 };
-
-/** Whoever has the documents now and makes way: another session, or what another program has left there, which becomes one. */
-const leavingTarget = async (
-  world: World,
-  ground: Ground,
-  owner: OpenedSession | undefined,
-): Promise<Target | undefined> => {
-  const described = await describedSession(world, ground.root);
-  if (described !== undefined) return described.key === owner?.key ? undefined : targetOf(described);
-  const found = await liveTarget(world, ground);
-  return found.ok && found.value.where?.sessionState === currentPath ? found.value : undefined;
-};
-
-/** The digests of what lies where the pair goes, and is kept nowhere else. */
-const unknownIn = async (
-  world: World,
-  ground: Ground,
-  paths: TwoPaths,
-  left: Target | undefined,
-): Promise<readonly string[]> => {
-  const project = await world.project();
-  const { id } = world.places.here;
-  const known = digestsOf(left);
-  const unknown: string[] = [];
-  for (const path of [paths.handover, paths.sessionState]) {
-    const text = project.whole(ground.look.root, path, mostBytes);
-    const digest = text.ok ? digestOfDocument(text.value) : undefined;
-    if (digest === undefined || known.includes(digest)) continue;
-    const isOurs = id !== null && (await world.store.wasMirror(id, `${ground.root}/${path}`, digest));
-    if (!isOurs) unknown.push(digest);
-  }
-  return unknown;
-};
-
-const digestsOf = (left: Target | undefined): readonly string[] =>
-  Object.values(left?.found ?? {}).map(digestOfDocument);
 
 const orderRestored = (
   world: World,
@@ -321,19 +286,10 @@ const orderRestored = (
   fence: 'joins',
   decide: (sessions, beforehand) => {
     const { ground, paths } = course;
-    const leaving =
-      left === undefined
-        ? ok(new Map<string, readonly DecidedEvent[]>())
-        : decideOnDocuments(world, left, sessions, beforehand, (worked) => {
-            const stamp = stampFor(world, ground, worked.session.common.documents?.handover ?? null, paths.handover);
-            return ok([archiveEvent(worked, stamp, { isSuperseded: true, isLeft: true, texts: left.found })]);
-          });
+    const leaving = decideLeaving(world, ground, left, sessions, beforehand, paths.handover);
     if (!leaving.ok) return leaving;
-    // What somebody wrote there is with the session that leaves.
-    const taken =
-      left === undefined ? undefined : [...(sessions.get(left.key)?.common?.documents?.taken ?? digestsOf(left))];
     const restored = decideOnDocuments(world, target, sessions, beforehand, (worked) =>
-      decideRestored(world, worked, course, taken, beforehand),
+      decideRestored(world, worked, course, beforehand),
     );
     return restored.ok ? ok(new Map([...leaving.value, ...restored.value])) : restored;
   },
@@ -358,7 +314,6 @@ const decideRestored = (
   world: World,
   { session, bases, former }: Worked,
   { ground, snapshot, paths, input, replaces }: Course,
-  taken: readonly string[] | undefined,
   { origin }: Beforehand,
 ): Result<readonly DecidedEvent[], Refusal> => {
   const why = `restored from ${snapshot.name}`;
@@ -400,19 +355,32 @@ const decideRestored = (
   const status = said.status ?? (takesStatus ? undefined : pairFieldsOf(now).status);
   const texts = status === said.status ? wanted : restoredTexts(snapshot.texts, { ...said, status }, paths);
   if (!texts.ok) return err(refuseUnsound(texts.error));
-  const { handover, session_state: state } = texts.value.texts;
+  const over = unnamedTexts({ session: now, bases });
   const edit = takeIn(
     now,
     bases,
     {
-      written: { handover: { text: handover }, session_state: { text: state } },
+      written: {
+        handover: { text: texts.value.texts.handover, over: over?.handover },
+        session_state: { text: texts.value.texts.session_state, over: over?.session_state },
+      },
       origin: 'verb',
       override: why,
       mark: { updatedAt: said.at, updatedBy: said.by },
-      ...(taken === undefined ? {} : { taken }),
       ...(replaces.length === 0 ? {} : { replaces }),
     },
     origin,
   );
   return edit.ok ? ok([...events, ...edit.value.events]) : edit;
+};
+
+/** The standing texts where nobody is named to act next: they name who wrote them last, and that was not said. */
+const unnamedTexts = (worked: Pick<Worked, 'session' | 'bases'>): Readonly<Record<Half, string>> | undefined => {
+  if (pairFieldsOf(worked.session).owner !== null) return undefined;
+  const unnamed = (text: string): string => {
+    const changed = withBody(readSections(text), 'Next owner', ['None']);
+    return changed.ok ? printSections(changed.value) : text;
+  };
+  const { handover, session_state: state } = standingTexts(worked);
+  return { handover: unnamed(handover), session_state: unnamed(state) };
 };

@@ -5,7 +5,7 @@ import { isOpened } from '../../kernel/session.ts';
 import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok } from '../../lib/result.ts';
-import { decideLeave } from './begin.ts';
+import { decideLeave } from './archive-event.ts';
 import { describedSession } from './live.ts';
 import { lookBelow } from './look.ts';
 import { whereToData } from './take-in.ts';

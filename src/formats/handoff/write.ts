@@ -9,7 +9,7 @@ import { withChange, type Change } from './edit.ts';
 import { standingTexts, type Changed, type Ground, type Worked } from './live.ts';
 import type { Half } from './print.ts';
 import { printSections, readSections } from './sections.ts';
-import { takeIn } from './take-in.ts';
+import { takeIn, type Edit } from './take-in.ts';
 
 /** Documents that verbs write. */
 
@@ -29,7 +29,7 @@ export const decideChange = (
   change: Change,
   { updated_by: updatedBy, last_updated: time, override }: Signed,
   origin: Origin,
-  instead: Readonly<Partial<Record<Half, string | undefined>>> & { readonly taken?: readonly string[] } = {},
+  instead: Readonly<Partial<Record<Half, string | undefined>>> & Pick<Edit, 'taken' | 'replaces'> = {},
 ): Result<Changed, Refusal> => {
   const { documents } = worked.session.common;
   const standing = standingTexts(worked);
@@ -55,6 +55,7 @@ export const decideChange = (
       owner: change.status === 'done' ? undefined : change.next_owner,
       override,
       taken: instead.taken,
+      replaces: instead.replaces,
       mark: { updatedAt: time ?? origin.now, updatedBy },
     },
     origin,

@@ -11,7 +11,7 @@ import type { Cache, Folded } from './cache.ts';
 import { insertEvents, selectEvent } from './events.ts';
 import { keepBeside } from './beside.ts';
 import { kindOf, loadCommon, loadSession, withProcesses, withRenewals, withSamples, type Loaded } from './load.ts';
-import { recordMirrors } from './mirrors.ts';
+import { recordMirrors, recordTaken } from './mirrors.ts';
 import { recordProcesses } from './processes.ts';
 import { insertRequest, selectRequest } from './requests.ts';
 import { selectRows, upsertSession } from './sessions.ts';
@@ -144,6 +144,7 @@ function* writeSession(
   const eventAt = function* at(seq: number): Work<StoredEvent | undefined> {
     return newBySeq.get(seq) ?? (yield* selectEvent(after.key, seq));
   };
+  yield* recordTaken(events);
   if (moving.length === 0) {
     const isShown = after.kind.mirrorsJournal || after.common.documents !== undefined || hasArchived(before, after);
     if (isShown) yield* recordMirrors(kinds, before, after, eventAt);

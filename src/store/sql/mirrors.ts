@@ -1,3 +1,4 @@
+import { takenFiles } from '../../kernel/documents.ts';
 import type { StoredEvent } from '../../kernel/event.ts';
 import { mirrorsOf, type Kinds, type Mirror } from '../../kernel/kind.ts';
 import { goneDigest, type MirrorFile, type MirrorRecord } from '../../kernel/ports.ts';
@@ -48,6 +49,25 @@ export function* recordMirrors(
       after.common.updatedAt,
     );
   }
+}
+
+/**
+ * Records what was taken in of documents as versions of their files, ahead of the version that is made of it: whoever finds
+ * one of them there later has found nothing new.
+ */
+export function* recordTaken(events: readonly StoredEvent[]): Work<void> {
+  for (const event of events)
+    for (const { place, path, digest } of takenFiles(event))
+      if (!(yield* wasMirror(place, path, digest)))
+        yield* run(
+          'INSERT INTO mirror (session, place, path, source, digest, at) VALUES (?, ?, ?, ?, ?, ?)',
+          event.session,
+          place,
+          path,
+          event.seq,
+          digest,
+          event.at,
+        );
 }
 
 /** The newest record of each mirror of these sessions, and of every mirror that was not written yet. */

@@ -1,0 +1,66 @@
+import type { Beforehand } from '../../kernel/dispatch.ts';
+import type { DecidedEvent } from '../../kernel/event.ts';
+import { holderOf, leaseFacts, refuseOthers } from '../../kernel/lease.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
+import type { Session } from '../../kernel/session.ts';
+import type { World } from '../../kernel/verb.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
+import { archiveEvent, stampFor } from './archive-event.ts';
+import { digestOfDocument } from './clean.ts';
+import { decideOnDocuments, describedSession, liveTarget, targetOf, type Ground, type Target } from './live.ts';
+import { mostBytes } from './look.ts';
+import { currentPath } from './roots.ts';
+
+/** What has the documents of a checkout makes way for another pair, and nothing of it is lost. */
+
+/** Whoever has them now: a session, unless it is that one, or what another program has left there, which becomes one. */
+export const leavingTarget = async (
+  world: World,
+  ground: Ground,
+  key: string | undefined,
+): Promise<Target | undefined> => {
+  const described = await describedSession(world, ground.root);
+  if (described !== undefined) return described.key === key ? undefined : targetOf(described);
+  if (!world.files.exists(`${ground.look.root}/${currentPath}`)) return undefined;
+  const found = await liveTarget(world, ground);
+  return found.ok && found.value.where?.sessionState === currentPath ? found.value : undefined;
+};
+
+/** Its pair is archived, and its handover says so. Refused while somebody else holds it: whoever does works with it. */
+export const decideLeaving = (
+  world: World,
+  ground: Ground,
+  left: Target | undefined,
+  sessions: ReadonlyMap<string, Session>,
+  beforehand: Beforehand,
+  next: string | null,
+): Result<ReadonlyMap<string, readonly DecidedEvent[]>, Refusal> => {
+  if (left === undefined) return ok(new Map());
+  return decideOnDocuments(world, left, sessions, beforehand, (worked) => {
+    const facts = leaseFacts(worked.session, world.caller, world.host);
+    const held = refuseOthers(facts, () => holderOf(world, beforehand.origin.place));
+    if (held !== undefined) return err(held);
+    const own = worked.session.common.documents?.handover ?? null;
+    const event = archiveEvent(worked, stampFor(world, ground, own, next), {
+      isSuperseded: own !== next,
+      isLeft: true,
+      texts: left.found,
+    });
+    return ok([event]);
+  });
+};
+
+/** The digests of what lies at paths and was never made or taken in here. */
+export const unknownIn = async (world: World, ground: Ground, paths: readonly string[]): Promise<readonly string[]> => {
+  const project = await world.project();
+  const { id } = world.places.here;
+  const unknown: string[] = [];
+  for (const path of paths) {
+    const text = project.whole(ground.look.root, path, mostBytes);
+    if (!text.ok) continue;
+    const digest = digestOfDocument(text.value);
+    const isOurs = id !== null && (await world.store.wasMirror(id, `${ground.root}/${path}`, digest));
+    if (!isOurs) unknown.push(digest);
+  }
+  return unknown;
+};
