@@ -43,10 +43,13 @@ export const createTaking = (world: Dispatching): Taking => {
             if (found === undefined || found.seq !== session.common.documents.seq) throw new Unseen(session);
             taken.set(session.key, mayTake(session, origin) ? found.takeIn(session, origin) : found.leave(session));
           }
-          notes = [...taken.values()].flatMap((one) => one.notes);
           const ahead = new Map([...sessions].map(([key, session]) => [key, taken.get(key)?.session ?? session]));
           const decided = order.decide(ahead, { documents: taken, origin });
           if (!decided.ok) return decided;
+          // Who writes the documents themselves has seen what could not be taken in.
+          const isWritten = (key: string): boolean =>
+            (decided.value.get(key) ?? []).some(({ type }) => type === 'DocumentEdited');
+          notes = [...taken].flatMap(([key, one]) => (one.events.length === 0 && isWritten(key) ? [] : one.notes));
           const events = new Map(decided.value);
           for (const [key, one] of taken) {
             const documents = key === order.arrives ? one.session.common.documents : undefined;
