@@ -89,7 +89,7 @@ suite('the lease of the documents', () => {
   test('is claimed and released as it stands, whoever has written it', async (context) => {
     const world = begun(context);
     let now = noon;
-    const opened = await openStint({
+    const opened = openStint({
       cwd: world.project,
       actor: 'eve',
       host: 'desk',
@@ -102,7 +102,7 @@ suite('the lease of the documents', () => {
       const outcome = await run('handoff lease', input);
       if (outcome.ok) return 0;
       assert.equal(outcome.error.report?.['result'], 'error', JSON.stringify(input));
-      return { lease: 10, 'invalid-input': 7 }[String(outcome.error.refusal.code)] ?? 1;
+      return { lease: 10, 'invalid-input': 7 }[outcome.error.refusal.code as string] ?? 1;
     };
     const purpose = 'edit';
     const actions = [
@@ -410,8 +410,8 @@ suite('whoever comes to work', () => {
     // What it reports is what the next verb finds.
     const { schema_version: _, error: __, ...report } = refused(later(world, 1), 'handoff', 'report')[1];
     assert.deepEqual(answer.report, report);
-    const causes = world.answer('log', answer.session).events.filter((event: Printed) => event.at > noon);
-    assert.equal(new Set(causes.map((event: Printed) => event.cause)).size, 1);
+    const causes = listOf(world.answer('log', answer.session).events).filter((event) => event.at > noon);
+    assert.equal(new Set(causes.map((event) => event.cause)).size, 1);
   });
 
   test('makes the pair where there is none, and has to say the task', (context) => {

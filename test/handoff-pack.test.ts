@@ -10,11 +10,12 @@ import { repository, shared, withoutShared } from './support/world.ts';
 /** Scenarios that differ on purpose: docs/guides/coming-from-handoff-scripts.md says why. */
 const different = ['S14', 'X05'];
 
+const missing = withoutShared('handoff-pack', 'run.py');
 const python = spawnSync('python3', ['--version']).status === 0;
 
 it(
   'the scenarios of the hand-off scripts hold, apart from those that differ on purpose',
-  { skip: withoutShared('handoff-pack', 'run.py') || (python ? false : 'python3 is not there') },
+  { skip: missing === false && !python ? 'python3 is not there' : missing },
   (context) => {
     const home = mkdtempSync(join(tmpdir(), 'pack-home-'));
     context.after(() => rmSync(home, { recursive: true, force: true }));

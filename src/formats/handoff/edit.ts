@@ -8,7 +8,7 @@ import { halves, type Half } from './print.ts';
 import { bodyLines, withBody, type Sections } from './sections.ts';
 import { statuses } from './statuses.ts';
 import { blockersIn } from './take-in.ts';
-import { isNone, labelled, listItems } from './values.ts';
+import { isNone, labelled } from './values.ts';
 
 /** What verbs are told of the documents, and what they write into them: the sections that are named, and no others. */
 
@@ -199,7 +199,3 @@ export const withChange = (half: Half, document: Sections, change: Change): Resu
   }
   return ok(changed);
 };
-
-/** The steps that are left, as a half names them. */
-export const remainingIn = (half: Half, document: Sections): readonly string[] =>
-  listItems(bodyOf(document, half === 'handover' ? 'Remaining work' : 'Remaining steps'));

@@ -215,5 +215,5 @@ export const group = (label: string, texts: readonly string[]): readonly string[
 ];
 
 /** A list whose items begin with a label. */
-export const labelledItems = (label: string, texts: readonly string[]): readonly string[] =>
+const labelledItems = (label: string, texts: readonly string[]): readonly string[] =>
   texts.length === 0 ? [`- ${label}: None`] : texts.flatMap((text) => item(text, `${label}: `));

@@ -225,11 +225,7 @@ const foundEdit = ({ found }: Target): Edit => ({
 });
 
 /** A session as if its documents lay where they are to lie. */
-export const withDocuments = (
-  world: World,
-  session: OpenedSession,
-  where: NonNullable<Target['where']>,
-): OpenedSession => {
+const withDocuments = (world: World, session: OpenedSession, where: NonNullable<Target['where']>): OpenedSession => {
   const place = placeOf(world);
   const { common } = session;
   const before = common.documents;
@@ -264,7 +260,7 @@ export const standingTexts = ({
 };
 
 /** That what was written into the two halves says two things. */
-export const refuseConflict = ({ key }: OpenedSession, { conflicts }: SeenPair): Refusal =>
+const refuseConflict = ({ key }: OpenedSession, { conflicts }: SeenPair): Refusal =>
   refuse('conflict', `The documents of ${key} were changed to say two things.`, {
     expected: 'two documents that say the same',
     faults: conflicts.map(

@@ -83,7 +83,7 @@ const foundIn = ({ found: { handover, session_state: state } }: SeenPair) => ({
 });
 
 /** What is seen of the work that speaks against what the documents say. */
-export const evidenceOf = (
+const evidenceOf = (
   { files, places }: Pick<World, 'files' | 'places'>,
   { common }: Pick<OpenedSession, 'common'>,
   state: Sections,

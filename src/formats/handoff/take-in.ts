@@ -60,12 +60,6 @@ export interface TakenIn {
   readonly conflicts: readonly Conflict[];
 }
 
-/** The value of a section that both halves have. */
-interface SharedValue {
-  readonly name: string;
-  readonly values: Readonly<Record<Half, string>>;
-}
-
 /** The sections that say the same in both halves. */
 const shared: Readonly<Record<Half, readonly string[]>> = {
   handover: ['Task summary', 'Status', 'Next owner', 'Last completed step', 'Current step'],
@@ -401,10 +395,3 @@ const raise = (course: Course, { reason, needs }: WrittenBlocker): void =>
     decideOpened(course.session, ({ common }) => raiseBlocker(common, reason, needs), { mustBeOpen: true }),
     { section: 'Blockers', written: reason, stands: 'None' },
   );
-
-/** The values of the sections that both halves have, of those that say two things. */
-export const differingValues = (one: Sections, other: Sections): readonly SharedValue[] =>
-  shared.handover.flatMap((name, at) => {
-    const values = { handover: valueOf(one, name), session_state: valueOf(other, shared.session_state[at] ?? name) };
-    return values.handover === values.session_state ? [] : [{ name, values }];
-  });
