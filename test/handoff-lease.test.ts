@@ -9,7 +9,7 @@ import { openStint } from '../src/index.ts';
 import { storeIn } from './support/environment.ts';
 import { as, leaseEvents } from './support/leases.ts';
 import { assertSound } from './support/stores.ts';
-import { createWorld, later, lines, noon, say, sorted, type Printed, type TestWorld } from './support/world.ts';
+import { createWorld, later, lines, listOf, noon, say, sorted, type Printed, type TestWorld } from './support/world.ts';
 
 const root = 'docs/tests';
 const current = `${root}/session-state/CURRENT.md`;
