@@ -147,6 +147,9 @@ const everydayLines = [
   ['begin', 'review'],
   ['status'],
   ['status', '--json'],
+  ['advance', 'analysis'],
+  ['advance', 'reviews'],
+  ['status'],
   ['note', 'another one', '--json'],
   ['begin', 'review', '--json'],
 ];

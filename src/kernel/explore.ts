@@ -86,6 +86,9 @@ export const exploreKind = (kind: Kind, limit = 300): Exploration => {
     if (command.type === 'begin' || command.type === 'continue') continue;
     if (!accepted.has(name)) faults.push(`an example is accepted nowhere: ${name}`);
   }
+  for (const type of kind.commandTypes) {
+    if (!kind.examples.some((command) => command.type === type)) faults.push(`a command has no example: ${type}`);
+  }
   for (const type of Object.keys(kind.eventVersions)) {
     if (!produced.has(type)) faults.push(`an event is never produced: ${type}`);
   }

@@ -123,6 +123,8 @@ export interface KindDefinition<
   readonly stateVersion: number;
   /** What may be asked. `begin` opens, `continue` goes on after a close; both must be there. */
   readonly commands: v.GenericSchema<unknown, Command>;
+  /** The types of its commands; what is left out is read off the examples. */
+  readonly commandTypes?: readonly Command['type'][];
   /** What can have happened, as `{type, ...data}`; an event of the kernel, for example a close, may be decided too. */
   readonly events: v.GenericSchema<unknown, Event>;
   /** The newest version of each event's shape. */
@@ -367,7 +369,7 @@ export const defineKind = <State, Command extends { readonly type: string }, Eve
   definition: KindDefinition<State, Command, Event>,
 ): Kind => {
   const versions: Readonly<Record<string, number>> = definition.eventVersions;
-  let commandTypes: readonly string[] | undefined;
+  let commandTypes: readonly string[] | undefined = definition.commandTypes;
 
   const fold = (state: State): Folded => ({
     state,

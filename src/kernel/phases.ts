@@ -184,6 +184,7 @@ export const definePhaseWorkflow = (workflow: PhaseWorkflow): Kind =>
     stateVersion: 3,
     commands: v.lazy(() => (schemas.command ??= makeCommandSchema())),
     events: v.lazy(() => (schemas.event ??= makeEventSchema())),
+    commandTypes: ['begin', 'continue', 'advance', 'complete', 'import'],
     positions: workflow.phases.map(({ name }) => name),
     eventVersions: { RoundStarted: 1, PhaseEntered: 1, PhaseSkipped: 1, RoundCompleted: 1, RoundImported: 1 },
     initial: { phase: '', rounds: [] },
@@ -459,7 +460,7 @@ const importExamples = (workflow: PhaseWorkflow): readonly PhaseCommand[] => [
 ];
 
 const viewOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): KindView => {
-  const { cycle, completion } = workflow;
+  const { cycle } = workflow;
   const index = indexOf(workflow, state.phase);
   const current = currentOf(state);
   const round = roundOf(state);
@@ -501,23 +502,25 @@ const viewOf = (workflow: PhaseWorkflow, state: PhaseState, common: Common): Kin
         ...(atLeast === undefined ? {} : { atLeast }),
       })),
   };
+};
 
-  function nextOf(table: PhaseWorkflow, { phase }: PhaseState, key: string): NextAction {
-    const following = table.phases[index + 1];
-    const here = table.phases[index];
-    if (following === undefined || here === undefined || phase === completing(table).name) {
-      return {
-        kind: 'complete',
-        text: `${here?.label ?? phase}, then complete the ${roundName(workflow)}.`,
-        command: `stint ${completion.verb} --file ${completion.metaPath.split('/').at(-1)} --session ${key}`,
-      };
-    }
+const nextOf = (workflow: PhaseWorkflow, { phase }: PhaseState, key: string): NextAction => {
+  const { phases, completion } = workflow;
+  const index = indexOf(workflow, phase);
+  const following = phases[index + 1];
+  const here = phases[index];
+  if (following === undefined || here === undefined || phase === completing(workflow).name) {
     return {
-      kind: 'advance',
-      text: `${here.label}, then enter ${following.name}.`,
-      command: `stint advance ${following.name} --session ${key}`,
+      kind: 'complete',
+      text: `${here?.label ?? phase}, then complete the ${roundName(workflow)}.`,
+      command: `stint ${completion.verb} --file ${completion.metaPath.split('/').at(-1)} --session ${key}`,
     };
   }
+  return {
+    kind: 'advance',
+    text: `${here.label}, then enter ${following.name}.`,
+    command: `stint advance ${following.name} --session ${key}`,
+  };
 };
 
 /** The phases are the steps. The last one is done with the round; until then one of the others is the current one. */
