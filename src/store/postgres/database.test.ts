@@ -18,7 +18,7 @@ const numberIn = async (context: TestContext, patience: number) => {
   await administer(url, 'INSERT INTO stint_shared.counted VALUES (0)');
   const address = readAddress(url, 'shared');
   if (!address.ok) throw new Error(address.error.message);
-  const database = await openDatabase(address.value, patience);
+  const database = openDatabase(address.value, patience);
   context.after(database.close);
   return { url, database, read: async () => Number((await askServer(url, 'SELECT n FROM stint_shared.counted'))[0].n) };
 };
@@ -184,7 +184,7 @@ test('behind a pooler, who goes on at once after a failure is answered at once',
   context.after(pooler.close);
   const address = readAddress(pooler.url, 'shared');
   if (!address.ok) throw new Error(address.error.message);
-  const database = await openDatabase(address.value);
+  const database = openDatabase(address.value);
   context.after(database.close);
   const start = performance.now();
   const failing: readonly (() => Promise<unknown>)[] = [

@@ -1,4 +1,4 @@
-import type { Pool, PoolClient, PoolConfig, QueryConfig } from 'pg';
+import pg, { type Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { sha256 } from '../../lib/sha256.ts';
@@ -11,7 +11,7 @@ import { asFailure, codeOf, isConnectionLost, isPassing } from './failures.ts';
 export interface Database {
   /** Reads whose statements need not see one state: each is a transaction of its own, without a word before or after it. */
   readonly ask: <Value>(work: () => Work<Value>) => Promise<Value>;
-  /** One statement without values, in one message with what is said at the begin of a transaction; it tells the time as `now`. */
+  /** One statement without values, in one message with what is said at the begin of a transaction; it tells `theTime`. */
   readonly look: (sql: string) => Promise<readonly Row[]>;
   /** Reads that see one state. */
   readonly snapshot: <Value>(work: () => Work<Value>) => Promise<Value>;
@@ -24,6 +24,9 @@ export interface Database {
 
 /** How long a caller waits for the server, for a lock, or for its turn, in milliseconds, before the store counts as busy. */
 const usualPatience = 10_000;
+
+/** What a statement tells the time with: as seconds, because a date is made with the help of tables of time zones. */
+export const theTime = 'extract(epoch FROM clock_timestamp()) AS now';
 
 /** The most connections of one process. */
 const mostConnections = 4;
@@ -47,11 +50,7 @@ const settings = (schema: string, patience: number, left: number): string =>
   ].join('; ');
 
 /** Connects to a server when something is asked of it for the first time. */
-export const openDatabase = async (
-  { url, schema, shown }: Address,
-  patience: number = usualPatience,
-): Promise<Database> => {
-  const { default: pg } = await import('pg');
+export const openDatabase = ({ url, schema, shown }: Address, patience: number = usualPatience): Database => {
   const config: PoolConfig = {
     connectionString: url,
     max: mostConnections,
@@ -65,12 +64,6 @@ export const openDatabase = async (
       getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
     },
   };
-  try {
-    // The parameters of the address are read when a client is made, with the files that they name.
-    void new pg.Client(config);
-  } catch (error) {
-    throw new StoreFailure(refuseAddress(shown, error), error);
-  }
   const translate = createTranslation(schema);
   const pool: Pool = new pg.Pool(config);
   // That a connection was lost is heard by whoever asks something of it; nobody else needs to know.
@@ -85,6 +78,17 @@ export const openDatabase = async (
     } catch (error) {
       throw asFailure(shown, error);
     }
+  };
+
+  const connect = async (): Promise<PoolClient> => {
+    let connecting: Promise<PoolClient>;
+    try {
+      connecting = pool.connect();
+    } catch (error) {
+      // The parameters of the address are read when a client is made, with the files that they name.
+      throw new StoreFailure(refuseAddress(shown, error));
+    }
+    return heard(connecting);
   };
 
   /** Asks a server that may have fallen silent: then the connection counts as lost after so many milliseconds. */
@@ -108,7 +112,7 @@ export const openDatabase = async (
     const rows = rowsOf(Array.isArray(results) ? results.at(-1) : results);
     const now = rows[0]?.['now'];
     // Where nobody was waited for, the time is that of the middle of the way there and back.
-    if (now instanceof Date) ahead = now.getTime() - (isWaiting ? answered : (asked + answered) / 2);
+    if (now !== undefined) ahead = 1000 * Number(now) - (isWaiting ? answered : (asked + answered) / 2);
     return rows;
   };
 
@@ -123,7 +127,7 @@ export const openDatabase = async (
     body: (line: Line) => Promise<Transaction<Value>>,
     commits: { readonly begins: (made: Transaction<Value>) => void; readonly ends: () => void } = notedByNobody,
   ): Promise<Value> => {
-    const client = await heard(pool.connect());
+    const client = await connect();
     const line: Line = { client, unheard: [] };
     let isClean = false;
     /** What comes of it, as long as the transaction stands. */
@@ -138,7 +142,7 @@ export const openDatabase = async (
     try {
       const begun = say(client, left, {
         before: `BEGIN ISOLATION LEVEL ${mode}; `,
-        after: `${locks}SELECT clock_timestamp() AS now`,
+        after: `${locks}SELECT ${theTime}`,
         isWaiting: locks !== '',
       });
       leave(line, begun);
@@ -161,7 +165,7 @@ export const openDatabase = async (
 
   /** One try of what needs no transaction around it. As there, a connection is not used again after a failure. */
   const apart = async <Value>(body: (client: PoolClient) => Promise<Value>): Promise<Value> => {
-    const client = await heard(pool.connect());
+    const client = await connect();
     let isClean = false;
     try {
       const value = await body(client);
