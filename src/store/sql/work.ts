@@ -17,7 +17,7 @@ export interface Statement {
   readonly isSaid?: true;
 }
 
-/** Statements, one after the other, each answered with its rows before the next one is asked for. */
+/** Statements, one after the other, each that is answered with its rows before the next one is asked for. */
 export type Work<Result> = Generator<Statement, Result, readonly Row[]>;
 
 /** The rows of a statement. */
