@@ -207,20 +207,25 @@ const ascii = {
   },
 };
 
+/** What files of the driver of a server load, by the names that it has there. */
+const lateNames: Readonly<Record<string, readonly string[]>> = {
+  '/pg/lib/crypto/utils.js': ['nodeCrypto', 'webCrypto', 'subtleCrypto'],
+  '/pg/lib/connection-parameters.js': ['dns'],
+};
+
 /**
- * What the driver of a server needs for a password alone is loaded when one is asked for: Node's cryptography takes as long
- * as a sixth of a bare Node's start.
+ * What the driver of a server needs for a password or another driver alone is loaded when it is used: Node's cryptography
+ * takes as long as a sixth of a bare Node's start, its resolver as long as two answers of the server.
  */
-const cryptoWhenNeeded = {
-  name: 'crypto-when-needed',
+const driverWhenNeeded = {
+  name: 'driver-when-needed',
   transform: (code: string, id: string): string | undefined => {
-    if (!id.endsWith('/pg/lib/crypto/utils.js')) return undefined;
+    const names = Object.entries(lateNames).find(([file]) => id.endsWith(file))?.[1];
+    if (names === undefined) return undefined;
     const late = code
-      .replace(/^const nodeCrypto = .*$/m, "const nodeCrypto = () => require('crypto')")
-      .replace(/^const webCrypto = .*$/m, 'const webCrypto = () => nodeCrypto().webcrypto')
-      .replace(/^const subtleCrypto = .*$/m, 'const subtleCrypto = () => webCrypto().subtle')
-      .replaceAll(/\b(nodeCrypto|webCrypto|subtleCrypto)\./g, '$1().');
-    if (late.split('() => ').length !== 4) throw new Error(`${id} is not what it was`);
+      .replaceAll(new RegExp(`\\b(${names.join('|')})\\.`, 'g'), '$1().')
+      .replaceAll(new RegExp(`^const (${names.join('|')}) = `, 'gm'), 'const $1 = () => ');
+    if (late.split(' = () => ').length < 1 + names.length) throw new Error(`${id} is not what it was`);
     return late;
   },
 };
@@ -228,7 +233,7 @@ const cryptoWhenNeeded = {
 const bundle = await rolldown({
   input: { stint: join(root, 'src/bin.ts') },
   platform: 'node',
-  plugins: [cryptoWhenNeeded, ascii],
+  plugins: [driverWhenNeeded, ascii],
   resolve: { mainFields: ['module', 'main'] },
 });
 const { output } = await bundle.write({

@@ -1,6 +1,6 @@
 /** A line to a PostgreSQL server that can be cut, between any two messages. */
 import type { Socket } from 'node:net';
-import { acceptClients, connectTo, isCommit, listenFor, splitFrames } from './pg-frames.ts';
+import { acceptClients, connectTo, isCommit, isIdle, listenFor, splitFrames } from './pg-frames.ts';
 
 /** What becomes of the next commit: it never arrives; it is carried out, and nobody hears of it; nothing is said any more. */
 export type CommitFate = 'lost' | 'unheard' | 'silent';
@@ -69,9 +69,12 @@ export const openProxy = async (url: string): Promise<CuttableProxy> => {
         backend.write(frame.bytes);
       }
     });
+    const splitAnswers = splitFrames(false);
     backend.on('data', (chunk: Buffer) => {
+      const isDone = splitAnswers(chunk).some(isIdle);
       if (met !== undefined) {
-        // What comes now is the answer.
+        // What was sent before the commit may be answered first.
+        if (!isDone) return;
         cut();
         met.done();
         met = undefined;

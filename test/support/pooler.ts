@@ -87,11 +87,17 @@ export const openPooler = async (url: string): Promise<Pooler> => {
         if (last !== undefined) moves += 1;
         last = backend;
         backend.hear = (frame) => {
-          client.write(frame.bytes);
-          if (!isIdle(frame)) return;
-          current = undefined;
-          giveBack(backend);
-          send();
+          if (!isIdle(frame)) return void client.write(frame.bytes);
+          // Whoever does not wait for this sends to a connection that is about to be given back, and is never answered.
+          const behind: Frame[] = [];
+          backend.hear = (next) => void behind.push(next);
+          setTimeout(() => {
+            client.write(frame.bytes);
+            current = undefined;
+            giveBack(backend);
+            for (const next of behind) backend.hear(next);
+            send();
+          }, 5);
         };
       }
       for (const frame of queue.splice(0)) current.socket.write(frame.bytes);

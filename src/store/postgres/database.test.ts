@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import pg from 'pg';
+import { openPooler } from '../../../test/support/pooler.ts';
 import { administer, askServer, useDatabase, useServer } from '../../../test/support/postgres.ts';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { sha256 } from '../../lib/sha256.ts';
-import { get, run, type Row, type Work } from '../sql/work.ts';
+import { all, get, run, type Row, type Work } from '../sql/work.ts';
 import { readAddress } from './address.ts';
 import { openDatabase } from './database.ts';
 
@@ -17,7 +18,7 @@ const numberIn = async (context: TestContext, patience: number) => {
   await administer(url, 'INSERT INTO stint_shared.counted VALUES (0)');
   const address = readAddress(url, 'shared');
   if (!address.ok) throw new Error(address.error.message);
-  const database = await openDatabase(address.value, patience);
+  const database = openDatabase(address.value, patience);
   context.after(database.close);
   return { url, database, read: async () => Number((await askServer(url, 'SELECT n FROM stint_shared.counted'))[0].n) };
 };
@@ -123,13 +124,13 @@ test('after a statement that failed the whole transaction has failed, whoever lo
   const failing = database.write(locks, function* looksAway() {
     yield* run('UPDATE counted SET n = n + 1');
     try {
-      yield* run('SELECT 1 FROM not_there');
+      yield* all('SELECT 1 FROM not_there');
     } catch (error) {
       assert.ok(error instanceof StoreFailure);
       assert.equal(error.refusal.code, 'damaged');
     }
     try {
-      yield* run('SELECT 1');
+      yield* all('SELECT 1');
     } catch (error) {
       assert.ok(error instanceof StoreFailure, 'it is the same failure, and no bug of ours');
     }
@@ -137,6 +138,75 @@ test('after a statement that failed the whole transaction has failed, whoever lo
   });
   await assert.rejects(failing, /a transaction that had failed was to be committed/);
   assert.equal(await read(), 0);
+});
+
+test('statements without an answer are carried out in their order, before what is asked next and before the end', async (context) => {
+  const { database, read } = await numberIn(context, 5000);
+  const seen = await database.write(locks, function* saysMuch() {
+    for (let n = 1; n <= 40; n += 1) yield* run('UPDATE counted SET n = n + ? WHERE n = ?', 1, n - 1);
+    const row = yield* get('SELECT n FROM counted WHERE n >= ?', 0);
+    yield* run('UPDATE counted SET n = n + ? WHERE n = ?', 1, 40);
+    // Without values it may be several statements.
+    yield* run('UPDATE counted SET n = n * 2; UPDATE counted SET n = n + 1');
+    yield* run('UPDATE counted SET n = n + ? WHERE n = ?', 1, 83);
+    return { commit: true, value: row?.['n'] };
+  });
+  assert.equal(seen, 40);
+  assert.equal(await read(), 84);
+});
+
+for (const where of ['before the end', 'before a question'])
+  test(`that a statement failed which nobody waited for is heard as its failure, ${where}`, async (context) => {
+    const { database, read } = await numberIn(context, 1000);
+    const failing = database.write(locks, function* waitsForNothing() {
+      yield* run('UPDATE counted SET n = n + ?', 1);
+      yield* run('SELECT 1 FROM not_there WHERE n = ?', 1);
+      yield* run('UPDATE counted SET n = n + ?', 1);
+      if (where === 'before a question') yield* get('SELECT n FROM counted');
+      return { commit: true, value: undefined };
+    });
+    const refusal = await refusalOf(failing);
+    assert.equal(refusal.code, 'damaged');
+    assert.match(refusal.message, /relation "not_there" does not exist\.$/);
+    assert.equal(await read(), 0);
+  });
+
+test('behind a pooler, who goes on at once after a failure is answered at once', async (context) => {
+  const { url, read } = await numberIn(context, 1000);
+  await administer(
+    url,
+    `CREATE FUNCTION stint_shared.no_room() RETURNS trigger LANGUAGE plpgsql
+       AS $$ BEGIN RAISE 'no room for %', NEW.n USING ERRCODE = 'disk_full'; END $$`,
+    `CREATE CONSTRAINT TRIGGER no_room AFTER UPDATE ON stint_shared.counted DEFERRABLE INITIALLY DEFERRED
+       FOR EACH ROW WHEN (NEW.n % 10 = 0) EXECUTE FUNCTION stint_shared.no_room()`,
+  );
+  const pooler = await openPooler(url);
+  context.after(pooler.close);
+  const address = readAddress(pooler.url, 'shared');
+  if (!address.ok) throw new Error(address.error.message);
+  const database = openDatabase(address.value);
+  context.after(database.close);
+  const start = performance.now();
+  const failing: readonly (() => Promise<unknown>)[] = [
+    async () => database.look('SELECT 1 FROM not_there'),
+    async () => database.ask(() => get('SELECT 1 FROM not_there WHERE n = ?', 1)),
+    async () =>
+      database.write(locks, function* unable(): Work<never> {
+        throw new Error(String((yield* get('SELECT 1 FROM not_there WHERE n = ?', 1))?.['n']));
+      }),
+    // Only the commit finds out.
+    async () =>
+      database.write(locks, function* fill() {
+        yield* run('UPDATE counted SET n = ?', 10);
+        return { commit: true, value: undefined };
+      }),
+  ];
+  for (const action of failing) {
+    await assert.rejects(action, StoreFailure);
+    await database.write(locks, increase);
+  }
+  assert.equal(await read(), failing.length);
+  assert.ok(performance.now() - start < 5000, 'nobody waits for an answer that does not come');
 });
 
 test('what is thrown beside the server is no fault of the line: it is not done again', async (context) => {

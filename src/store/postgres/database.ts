@@ -1,5 +1,4 @@
-import type { Pool, PoolClient, PoolConfig, QueryConfig } from 'pg';
-import { setTimeout as pause } from 'node:timers/promises';
+import pg, { type Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { sha256 } from '../../lib/sha256.ts';
@@ -12,7 +11,7 @@ import { asFailure, codeOf, isConnectionLost, isPassing } from './failures.ts';
 export interface Database {
   /** Reads whose statements need not see one state: each is a transaction of its own, without a word before or after it. */
   readonly ask: <Value>(work: () => Work<Value>) => Promise<Value>;
-  /** One statement without values, in one message with what is said at the begin of a transaction; it tells the time as `now`. */
+  /** One statement without values, in one message with what is said at the begin of a transaction; it tells `theTime`. */
   readonly look: (sql: string) => Promise<readonly Row[]>;
   /** Reads that see one state. */
   readonly snapshot: <Value>(work: () => Work<Value>) => Promise<Value>;
@@ -26,8 +25,14 @@ export interface Database {
 /** How long a caller waits for the server, for a lock, or for its turn, in milliseconds, before the store counts as busy. */
 const usualPatience = 10_000;
 
+/** What a statement tells the time with: as seconds, because a date is made with the help of tables of time zones. */
+export const theTime = 'extract(epoch FROM clock_timestamp()) AS now';
+
 /** The most connections of one process. */
 const mostConnections = 4;
+
+/** The most statements whose answers nobody waits for, so that what is sent last is answered in time too. */
+const mostUnheard = 16;
 
 /**
  * Said at the begin of each transaction and for it alone, so that it also holds behind a pooler that gives each one to
@@ -45,14 +50,12 @@ const settings = (schema: string, patience: number, left: number): string =>
   ].join('; ');
 
 /** Connects to a server when something is asked of it for the first time. */
-export const openDatabase = async (
-  { url, schema, shown }: Address,
-  patience: number = usualPatience,
-): Promise<Database> => {
-  const { default: pg } = await import('pg');
+export const openDatabase = ({ url, schema, shown }: Address, patience: number = usualPatience): Database => {
   const config: PoolConfig = {
     connectionString: url,
     max: mostConnections,
+    // What is sent behind something else does not wait here for the answer to that.
+    pipeline: true,
     // Half of it, so that there is time for another try.
     connectionTimeoutMillis: patience / 2,
     allowExitOnIdle: true,
@@ -61,12 +64,6 @@ export const openDatabase = async (
       getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
     },
   };
-  try {
-    // The parameters of the address are read when a client is made, with the files that they name.
-    void new pg.Client(config);
-  } catch (error) {
-    throw new StoreFailure(refuseAddress(shown, error), error);
-  }
   const translate = createTranslation(schema);
   const pool: Pool = new pg.Pool(config);
   // That a connection was lost is heard by whoever asks something of it; nobody else needs to know.
@@ -81,6 +78,17 @@ export const openDatabase = async (
     } catch (error) {
       throw asFailure(shown, error);
     }
+  };
+
+  const connect = async (): Promise<PoolClient> => {
+    let connecting: Promise<PoolClient>;
+    try {
+      connecting = pool.connect();
+    } catch (error) {
+      // The parameters of the address are read when a client is made, with the files that they name.
+      throw new StoreFailure(refuseAddress(shown, error));
+    }
+    return heard(connecting);
   };
 
   /** Asks a server that may have fallen silent: then the connection counts as lost after so many milliseconds. */
@@ -104,71 +112,82 @@ export const openDatabase = async (
     const rows = rowsOf(Array.isArray(results) ? results.at(-1) : results);
     const now = rows[0]?.['now'];
     // Where nobody was waited for, the time is that of the middle of the way there and back.
-    if (now instanceof Date) ahead = now.getTime() - (isWaiting ? answered : (asked + answered) / 2);
+    if (now !== undefined) ahead = 1000 * Number(now) - (isWaiting ? answered : (asked + answered) / 2);
     return rows;
   };
 
-  /** One try. A connection whose transaction did not end as it should is not used again. */
+  /**
+   * One try. A connection whose transaction did not end as it should is not used again: of a failure is heard before the
+   * server waits for the next message, and a pooler that gets one by then loses it.
+   */
   const attempt = async <Value>(
     mode: string,
     locks: string,
     left: number,
-    body: (client: PoolClient) => Promise<Transaction<Value>>,
+    body: (line: Line) => Promise<Transaction<Value>>,
     commits: { readonly begins: (made: Transaction<Value>) => void; readonly ends: () => void } = notedByNobody,
   ): Promise<Value> => {
-    const client = await heard(pool.connect());
+    const client = await connect();
+    const line: Line = { client, unheard: [] };
     let isClean = false;
+    /** What comes of it, as long as the transaction stands. */
+    const standing = async (): Promise<Transaction<Value>> => {
+      try {
+        return await body(line);
+      } catch (error) {
+        isClean = !isConnectionLost(causeOf(error)) && (await rollBack(client, patience * 1.25));
+        throw error;
+      }
+    };
     try {
-      await say(client, left, {
+      const begun = say(client, left, {
         before: `BEGIN ISOLATION LEVEL ${mode}; `,
-        after: `${locks}SELECT clock_timestamp() AS now`,
+        after: `${locks}SELECT ${theTime}`,
         isWaiting: locks !== '',
       });
-      const made = await body(client);
-      if (made.commit) {
-        commits.begins(made);
-        try {
-          assertCommitted(await ask(client, 'COMMIT', patience / 2));
-        } catch (error) {
-          if (!isConnectionLost(causeOf(error))) commits.ends();
-          throw error;
-        }
-      } else await ask(client, 'ROLLBACK', patience / 2);
+      leave(line, begun);
+      const made = await standing();
+      if (made.commit) commits.begins(made);
+      leave(line, ask(client, made.commit ? 'COMMIT' : 'ROLLBACK', patience * 1.25));
+      try {
+        const ended = await hearAll(line);
+        if (made.commit) assertCommitted(ended);
+      } catch (error) {
+        if (!isConnectionLost(causeOf(error))) commits.ends();
+        throw error;
+      }
       isClean = true;
       return made.value;
-    } catch (error) {
-      isClean = !isConnectionLost(causeOf(error)) && (await rollBack(client, patience / 2));
-      throw error;
     } finally {
       client.release(!isClean);
     }
   };
 
-  /** One try of what needs no transaction around it. */
+  /** One try of what needs no transaction around it. As there, a connection is not used again after a failure. */
   const apart = async <Value>(body: (client: PoolClient) => Promise<Value>): Promise<Value> => {
-    const client = await heard(pool.connect());
+    const client = await connect();
     let isClean = false;
     try {
       const value = await body(client);
       isClean = true;
       return value;
-    } catch (error) {
-      isClean = !isConnectionLost(causeOf(error));
-      throw error;
     } finally {
       client.release(!isClean);
     }
   };
 
-  const perform = async <Value>(client: PoolClient, work: Work<Value>): Promise<Value> => {
+  const perform = async <Value>(line: Line, work: Work<Value>): Promise<Value> => {
     let failure: unknown;
     let step = work.next();
     while (step.done !== true) {
-      const { sql, values } = step.value;
+      const { sql, values, isSaid } = step.value;
       let rows: readonly Row[] = [];
       try {
         // After a statement that failed the server takes no other one of the transaction.
-        if (failure === undefined) rows = rowsOf(await ask(client, translate(sql), patience * 1.25, [...values]));
+        if (failure === undefined) {
+          leave(line, ask(line.client, translate(sql), patience * 1.25, [...values]));
+          if (isSaid !== true || line.unheard.length > mostUnheard) rows = rowsOf(await hearAll(line));
+        }
       } catch (error) {
         failure = error;
       }
@@ -205,16 +224,16 @@ export const openDatabase = async (
   };
 
   return {
-    ask: async (work) => patiently(async () => apart(async (client) => perform(client, work()))),
+    ask: async (work) => patiently(async () => apart(async (client) => perform({ client, unheard: [] }, work()))),
     look: async (sql) =>
       patiently(async (left) =>
         apart(async (client) => say(client, left, { before: '', after: translate(sql), isWaiting: false })),
       ),
     snapshot: async (work) =>
       patiently(async (left) =>
-        attempt('REPEATABLE READ READ ONLY', '', left, async (client) => ({
+        attempt('REPEATABLE READ READ ONLY', '', left, async (line) => ({
           commit: false,
-          value: await perform(client, work()),
+          value: await perform(line, work()),
         })),
       ),
     write: async <Value>(locks: Locks, work: () => Work<Transaction<Value>>, doubt?: Doubt<Value>): Promise<Value> => {
@@ -226,12 +245,12 @@ export const openDatabase = async (
             'READ COMMITTED',
             lockStatements(schema, locks),
             left,
-            async (client) => {
+            async (line) => {
               // Under the same locks whoever was lost has ended, one way or the other.
-              if (doubtful !== undefined && doubt !== undefined && (await perform(client, doubt.wasDone(doubtful))))
+              if (doubtful !== undefined && doubt !== undefined && (await perform(line, doubt.wasDone(doubtful))))
                 return { commit: false, value: doubtful.value };
               doubtful = undefined;
-              return perform(client, work());
+              return perform(line, work());
             },
             {
               begins: (made) => {
@@ -248,9 +267,7 @@ export const openDatabase = async (
     },
     writeAtOnce: async (locks, work) => {
       try {
-        return await attempt('READ COMMITTED', lockStatements(schema, locks), 1, async (client) =>
-          perform(client, work()),
-        );
+        return await attempt('READ COMMITTED', lockStatements(schema, locks), 1, async (line) => perform(line, work()));
       } catch (error) {
         if (codeOf(causeOf(error)) === '55P03') return undefined;
         throw error;
@@ -261,6 +278,25 @@ export const openDatabase = async (
   };
 };
 
+/** A connection in a transaction, with the answers that nobody has waited for yet. */
+interface Line {
+  readonly client: PoolClient;
+  readonly unheard: Promise<unknown>[];
+}
+
+/** Leaves an answer for later: that it is a failure is not lost. */
+const leave = ({ unheard }: Line, answer: Promise<unknown>): void => {
+  answer.catch(() => {});
+  unheard.push(answer);
+};
+
+/** Waits for all answers, in their order: what went wrong first is what counts. Gives the last one. */
+const hearAll = async ({ unheard }: Line): Promise<unknown> => {
+  let last: unknown;
+  for (const answer of unheard.splice(0)) last = await answer;
+  return last;
+};
+
 const queryWithin = async (wait: number, client: PoolClient, text: string, values?: unknown[]): Promise<unknown> => {
   const query: QueryConfig & { readonly query_timeout: number } = {
     text,
@@ -269,6 +305,12 @@ const queryWithin = async (wait: number, client: PoolClient, text: string, value
   };
   return client.query(query);
 };
+
+/** As that of `node:timers/promises`, which would have to be loaded by every verb. */
+const pause = async (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
 
 /** Milliseconds on a clock that is never set. Loading the one of `performance` would cost a verb as much as an answer does. */
 const clock = (): number => process.uptime() * 1000;

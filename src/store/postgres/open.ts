@@ -3,7 +3,7 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { randomHex } from '../../lib/id.ts';
 import { all, get, run, type Row, type Work } from '../sql/work.ts';
 import type { Address } from './address.ts';
-import { openDatabase, type Database } from './database.ts';
+import { openDatabase, theTime, type Database } from './database.ts';
 import { codeOf } from './failures.ts';
 import { migrations, schemaVersion } from './migrations.ts';
 
@@ -25,7 +25,7 @@ export const openProject = async (
   address: Address,
   { create, patience }: { readonly create: boolean; readonly patience?: number | undefined },
 ): Promise<OpenedProject | undefined> => {
-  const database = await openDatabase(address, patience);
+  const database = openDatabase(address, patience);
   try {
     let meta = await readMeta(database);
     const from = versionOf(meta);
@@ -70,7 +70,7 @@ const versionOf = (meta: ReadonlyMap<string, string>): number => {
 /** What a project says of itself; nothing where there is none. */
 const readMeta = async (database: Database): Promise<ReadonlyMap<string, string>> => {
   try {
-    return metaOf(await database.look('SELECT key, value, clock_timestamp() AS now FROM meta'));
+    return metaOf(await database.look(`SELECT key, value, ${theTime} FROM meta`));
   } catch (error) {
     const cause = error instanceof StoreFailure ? error.cause : error;
     if (codeOf(cause) === '42P01') return new Map();

@@ -2,7 +2,6 @@ import type { Kinds } from '../../kernel/kind.ts';
 import { whenLoaded } from '../../kernel/kinds.ts';
 import type { Store } from '../../kernel/ports.ts';
 import type { Backend } from '../sql/backend.ts';
-import { raiseRows } from '../sql/rebuild.ts';
 import { createStore } from '../sql/store.ts';
 import { get, type Work } from '../sql/work.ts';
 import type { Address } from './address.ts';
@@ -24,7 +23,10 @@ export const openPostgresStore = async (
   const opened = await openProject(address, options);
   if (opened === undefined) return undefined;
   const { database, identity, readOnly, isRaised } = opened;
-  if (isRaised) await whenLoaded(async () => database.write({ alone: ['store'], shared: [] }, () => raiseRows(kinds)));
+  if (isRaised) {
+    const { raiseRows } = await import('../sql/rebuild.ts');
+    await whenLoaded(async () => database.write({ alone: ['store'], shared: [] }, () => raiseRows(kinds)));
+  }
   const backend: Backend = {
     name: address.shown,
     readOnly,

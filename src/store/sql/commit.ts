@@ -32,7 +32,8 @@ export function* commit<Answer extends JsonObject>(
 ): Work<Committed<Answer>> {
   const leave = (value: Result<CommitOutcome<Answer>, Refusal>) => ({ commit: false, value });
 
-  const known = yield* selectRequest(request.request.id);
+  // One that was not given is fresh: nobody knows it.
+  const known = request.request.given ? yield* selectRequest(request.request.id) : undefined;
   if (known !== undefined) return leave(ok({ kind: 'known', request: known }));
   for (const { filter, keys } of request.guards) {
     const found = (yield* selectRows(filter, remake)).map((row) => row.key);

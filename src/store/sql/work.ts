@@ -1,6 +1,6 @@
 /**
  * Work on a database, written down as the statements that it consists of. Whoever has a connection does it: at once on
- * SQLite, one answer after the other across the network on PostgreSQL. So what is asked and written is there once.
+ * SQLite, across the network on PostgreSQL. So what is asked and written is there once.
  */
 
 /** A value of a statement. */
@@ -13,9 +13,11 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Statement {
   readonly sql: string;
   readonly values: readonly Value[];
+  /** Nothing is answered: across the network it is not waited for, and that it failed is heard with a later answer. */
+  readonly isSaid?: true;
 }
 
-/** Statements, one after the other, each answered with its rows before the next one is asked for. */
+/** Statements, one after the other, each that is answered with its rows before the next one is asked for. */
 export type Work<Result> = Generator<Statement, Result, readonly Row[]>;
 
 /** The rows of a statement. */
@@ -31,5 +33,5 @@ export function* get(sql: string, ...values: readonly Value[]): Work<Row | undef
 
 /** A statement without an answer. */
 export function* run(sql: string, ...values: readonly Value[]): Work<void> {
-  yield { sql, values };
+  yield { sql, values, isSaid: true };
 }
