@@ -39,7 +39,7 @@ export const handoffNewState = defineVerb({
       const sessionState = await outputIn(world, ground.value, input.output, currentPath);
       if (!sessionState.ok) return sessionState;
       const { task, handover_pointer: pointer, status = 'in-progress', ...change } = input;
-      const handover = handoverAt(world, ground.value, pointer, sessionState.value);
+      const handover = handoverAt(ground.value, pointer, sessionState.value);
       if (!handover.ok) return handover;
       return orderMaking(world, ground.value, {
         task,

@@ -17,15 +17,15 @@ import {
   type Worked,
 } from './live.ts';
 import { cleanDocument } from './clean.ts';
-import { mostBytes } from './look.ts';
+import { mostBytes, refuseText } from './look.ts';
 import { pairAnswer } from './pair-answer.ts';
 import { freshDocument, halves, pointerFrom, type Half, type PairPaths } from './print.ts';
-import { printSections, readSections } from './sections.ts';
+import { printSections, readSections, type Sections } from './sections.ts';
 import { statuses } from './statuses.ts';
 import { decideLeaving, leavingTarget, unknownIn } from './leaving.ts';
 import { archiveEvent, stampFor } from './archive-event.ts';
 import { currentPath } from './workspace.ts';
-import { decideChange, orderFiles, refuseThere, type Signed } from './write.ts';
+import { decideChange, orderFiles, refuseThere, type Signed, type WholeFile } from './write.ts';
 
 /** Documents that are made anew: those of a session that is begun with them, and those that describe none. */
 
@@ -56,7 +56,10 @@ export const orderMaking = async (
         hint: 'leave the outputs out',
       }),
     );
-  if (!isLive) return orderFiles(world, ground, filesOf(making, world.caller.now), force, filesAnswer(ground, making));
+  if (!isLive) {
+    const files = filesOf(making, world.caller.now);
+    return files.ok ? orderFiles(world, ground, files.value, force, filesAnswer(ground, making)) : files;
+  }
   const wanted = made.flatMap((half) => pathOf(paths, half) ?? []);
   const described = await describedSession(world, ground.root);
   const there = wanted.filter((path) => world.files.exists(`${ground.look.root}/${path}`));
@@ -64,27 +67,36 @@ export const orderMaking = async (
   const where = { root: ground.root, handover: paths.handover, sessionState: paths.sessionState };
   const goesOn = described ?? (await openTask(world));
   const isSame = goesOn !== undefined && goesOn.common.goal === making.task;
-  const found = await foundHandover(world, ground, making, goesOn);
+  const found = await foundHalves(world, ground, making, { goesOn, isDescribed: described !== undefined });
+  if (!found.ok) return found;
   const makesWay = described !== undefined || made.includes('session_state');
   const left = makesWay ? await leavingTarget(world, ground, isSame ? goesOn.key : undefined) : undefined;
   const target = isSame
-    ? { ...targetOf(goesOn, where), found }
-    : await begunTarget(world, making.task, where, { found, beside: left });
+    ? { ...targetOf(goesOn, where), found: found.value }
+    : await begunTarget(world, making.task, where, { found: found.value, beside: left });
   const replaces = await unknownIn(world, ground, wanted);
   return ok(orderBegun(world, ground, { target, left, replaces }, making));
 };
 
-/** The handover that lies there and is not made: it is what somebody wrote. */
-const foundHandover = async (
+/** What lies there of the halves that are not made: it is what somebody wrote. */
+const foundHalves = async (
   world: World,
   { look }: Ground,
   { paths, halves: made }: Making,
-  session: OpenedSession | undefined,
-): Promise<Target['found']> => {
-  const { handover } = paths;
-  if (handover === null || made.includes('handover') || session?.common.documents?.handover === handover) return {};
-  const text = (await world.project()).whole(look.root, handover, mostBytes);
-  return text.ok ? { handover: cleanDocument(text.value) } : {};
+  { goesOn, isDescribed }: { readonly goesOn: OpenedSession | undefined; readonly isDescribed: boolean },
+): Promise<Result<Target['found'], Refusal>> => {
+  const found: { [Name in Half]?: string } = {};
+  for (const half of ['handover', 'session_state'] as const) {
+    const path = pathOf(paths, half);
+    const isKnown = half === 'handover' ? goesOn?.common.documents?.handover === path : isDescribed;
+    if (path === null || made.includes(half) || isKnown) continue;
+    const text = (await world.project()).whole(look.root, path, mostBytes);
+    if (!text.ok) continue;
+    const refusal = refuseText(halves[half], `${look.root}/${path}`, text.value);
+    if (refusal !== undefined) return err(refusal);
+    found[half] = cleanDocument(text.value);
+  }
+  return ok(found);
 };
 
 /** The open task of this checkout, where there is one. */
@@ -136,7 +148,7 @@ const decideMaking = (
   world: World,
   ground: Ground,
   worked: Worked,
-  { change, halves: made, replaces }: Making & { readonly replaces: readonly string[] },
+  { task, change, halves: made, replaces }: Making & { readonly replaces: readonly string[] },
   { origin }: Beforehand,
 ): Result<readonly DecidedEvent[], Refusal> => {
   const { former, bases, session } = worked;
@@ -156,7 +168,7 @@ const decideMaking = (
   };
   const changed = decideChange(
     { session, bases: fresh },
-    change,
+    { ...change, task },
     { ...change, override: change.override ?? 'as it was begun' },
     origin,
     replaces.length === 0 ? {} : { replaces },
@@ -168,11 +180,20 @@ const pathOf = ({ handover: transfer, sessionState: state }: PairPaths, half: Ha
   half === 'handover' ? transfer : state;
 
 /** Documents of no session: what was said, and no more. */
-const filesOf = ({ change, paths, halves: made, task, pointer }: Making, now: string) =>
-  made.flatMap((half) => {
+const filesOf = (
+  { change, paths, halves: made, task, pointer }: Making,
+  now: string,
+): Result<readonly WholeFile[], Refusal> => {
+  const files: WholeFile[] = [];
+  for (const half of made) {
     const path = pathOf(paths, half);
-    return path === null ? [] : [{ path, text: fileOf(half, { change, paths, task, pointer }, now) }];
-  });
+    if (path === null) continue;
+    const document = fileOf(half, { change, paths, task, pointer }, now);
+    if (!document.ok) return document;
+    files.push({ path, text: printSections(document.value) });
+  }
+  return ok(files);
+};
 
 const nothing: Omit<PairFields, 'task' | 'status' | 'owner'> = {
   lastCompleted: null,
@@ -194,7 +215,7 @@ const fileOf = (
   half: Half,
   { change, paths, task, pointer }: Pick<Making, 'change' | 'paths' | 'task' | 'pointer'>,
   now: string,
-): string => {
+): Result<Sections, Refusal> => {
   const kind = halves[half];
   const status = statuses.find((one) => one === change.status) ?? 'in-progress';
   const fields: PairFields = { ...nothing, task, status, owner: change.next_owner ?? null };
@@ -205,8 +226,7 @@ const fileOf = (
     pointer: pointer ?? (isNamed ? pointerFrom(half, paths) : null),
   };
   const fresh = readSections(freshDocument(kind, bodiesOf(kind, fields, mark)));
-  const changed = withChange(half, fresh, change);
-  return printSections(changed.ok ? changed.value : fresh);
+  return withChange(half, fresh, { ...change, task });
 };
 
 const filesAnswer = ({ look }: Ground, { paths, change }: Making): JsonObject => ({

@@ -211,7 +211,8 @@ const placeOf = ({ sections }: DocumentKind, name: string): string => {
 /** What stands where nobody has written yet. */
 const placeholders: ReadonlySet<string> = new Set(['todo', 'tbd', 'placeholder']);
 
-const checkBody = ({ lines }: DocumentKind, section: Section): readonly DocumentFinding[] => {
+/** What is wrong with the body of one section. */
+export const checkBody = ({ lines }: DocumentKind, section: Section): readonly DocumentFinding[] => {
   const { name, body } = section;
   const value = firstLine(body);
   if (value === '')

@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { choice, optionalName, optionalText, optionalTexts, requiredName } from '../../kernel/fields.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { bodyOf, timeFault, type DocumentKind } from './document.ts';
-import { bullets, group, item, numbered } from './fields.ts';
+import { bodyOf, checkBody, timeFault, type DocumentKind } from './document.ts';
+import { bullets, group, item, lineOf, numbered } from './fields.ts';
 import { halves, type Half } from './print.ts';
 import { bodyLines, withBody, type Sections } from './sections.ts';
 import { statuses } from './statuses.ts';
@@ -78,7 +78,7 @@ const linesOf = (
   document: Sections,
 ): ReadonlyMap<string, readonly string[]> => {
   const line = (value: string | undefined): readonly string[] | undefined =>
-    value === undefined ? undefined : [value.replaceAll(/\s*\n\s*/g, ' ').trim() || 'None'];
+    value === undefined ? undefined : [lineOf(value)];
   const list = (texts: readonly string[] | undefined): readonly string[] | undefined =>
     texts?.map((text) => text.trim()).filter((text) => !isNone(text));
   const made = (
@@ -196,6 +196,15 @@ export const withChange = (half: Half, document: Sections, change: Change): Resu
         }),
       );
     changed = next.value;
+    const section = changed.sections.find((one) => one.name === name);
+    const [fault] = section === undefined ? [] : checkBody(halves[half], section);
+    if (fault !== undefined)
+      return err(
+        refuse('invalid-input', `The ${halves[half].called} cannot say that: ${fault.text}.`, {
+          expected: 'a text that is no placeholder',
+          hint: fault.remedy,
+        }),
+      );
   }
   return ok(changed);
 };

@@ -106,11 +106,7 @@ export const bodiesOf = (
   fields: PairFields,
   { updatedAt, updatedBy, pointer }: Mark,
 ): ReadonlyMap<string, readonly string[]> => {
-  const line = (value: string | null): readonly string[] => {
-    const text = oneLineOf(value ?? 'None');
-    // What would open a section, a block of code or a conflict is the item of a list.
-    return [/^(?:#|`{3}|~{3}|[<=>]{7})/.test(text) ? `- ${text}` : text];
-  };
+  const line = (value: string | null): readonly string[] => [lineOf(value ?? 'None')];
   const remaining = [
     ...(fields.more === 0 ? [] : [`${fields.more} more follow these (stint progress --once).`]),
     ...numbered(fields.remaining),
@@ -188,14 +184,23 @@ export const bodiesOf = (
   return new Map(kind.sections.map((name) => [name, said.get(name) ?? ['- None']]));
 };
 
+/**
+ * A text as the line of a section that holds one. What would open a section, a block of code or a conflict, or begins like the
+ * item of a list, is the item of a list: so it is read back as it is.
+ */
+export const lineOf = (text: string): string => {
+  const line = oneLineOf(text);
+  return /^(?:- |#|`{3}|~{3}|[<=>]{7})/.test(line) ? `- ${line}` : line;
+};
+
 const oneLineOf = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').trim() || 'None';
 
 const code = (text: string | undefined): string =>
   text === undefined ? 'None' : text.includes('`') ? oneLineOf(text) : `\`${oneLineOf(text)}\``;
 
-/** An item of a list; lines after its first belong to it. What would open a block of code becomes one line. */
+/** An item of a list; lines after its first belong to it. What would open a block of code, or another item, becomes one line. */
 export const item = (text: string, label = ''): readonly string[] => {
-  const isPlain = !/^\s*(?:`{3}|~{3})/m.test(text);
+  const isPlain = !/^\s*(?:`{3}|~{3})|\n\s*(?:[-*+]|\d+[.)])\s/m.test(text);
   const [first = '', ...rest] = (isPlain ? text : oneLineOf(text)).split('\n').map((line) => line.trim());
   return [`- ${label}${first}`, ...rest.filter((line) => line !== '').map((line) => `  ${line}`)];
 };
@@ -211,7 +216,7 @@ export const numbered = (texts: readonly string[]): readonly string[] =>
 /** Texts under a label, a line each. */
 export const group = (label: string, texts: readonly string[]): readonly string[] => [
   `- ${label}:`,
-  ...(texts.length === 0 ? ['None'] : texts).map((text) => `  ${oneLineOf(text)}`),
+  ...(texts.length === 0 ? ['None'] : texts).map((text) => `  ${lineOf(text)}`),
 ];
 
 /** A list whose items begin with a label. */

@@ -16,9 +16,8 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { cleanDocument, digestOfDocument } from './clean.ts';
 import { findLease, refuseFile } from './found-lease.ts';
 import { readDocument, sessionState, valueOf } from './document.ts';
-import { findRoot, lookBelow, mostBytes, type Whereabouts } from './look.ts';
-import { printStanding, type Half } from './print.ts';
-import { conflictIn } from './sections.ts';
+import { findRoot, lookBelow, mostBytes, refuseText, type Whereabouts } from './look.ts';
+import { halves, printStanding, type Half } from './print.ts';
 import type { SeenPair } from './seen.ts';
 import { takeIn, type Bases, type Edit } from './take-in.ts';
 import { isNone } from './values.ts';
@@ -134,13 +133,8 @@ export const liveTarget = async (
   ] as const) {
     const text = (await world.project()).whole(ground.look.root, path, mostBytes);
     if (!text.ok) return err(refuse('not-found', `${path} ${text.error.problem}.`));
-    if (conflictIn(text.value) !== undefined)
-      return err(
-        refuse('invalid-input', `A merge has left a conflict in ${path}.`, {
-          expected: 'a document without the marks of a conflict',
-          hint: 'take one of the sides, or write what is true',
-        }),
-      );
+    const refusal = refuseText(halves[half], path, text.value);
+    if (refusal !== undefined) return err(refusal);
     found[half] = cleanDocument(text.value);
   }
   const task = valueOf(readDocument(sessionState, found.session_state ?? ''), 'Task');

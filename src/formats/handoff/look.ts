@@ -1,6 +1,8 @@
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
+import type { DocumentKind } from './document.ts';
+import { conflictIn, readSections, rootHeading } from './sections.ts';
 import { completePair, rootsInOrder, type Look, type Pair } from './workspace.ts';
 
 /** The documents of a project as a caller names them. */
@@ -66,6 +68,25 @@ export const namedDocument = async (
   const folder = full.slice(0, full.lastIndexOf('/'));
   const root = folder.slice(0, folder.lastIndexOf('/'));
   return { look: await lookBelow(world, root), path: full.slice(root.length + 1) };
+};
+
+/** Refuses to work on what is no document of a kind, or one in which a merge has left a conflict. */
+export const refuseText = (
+  { called, root }: Pick<DocumentKind, 'called' | 'root'>,
+  path: string,
+  text: string,
+): Refusal | undefined => {
+  if (conflictIn(text) !== undefined)
+    return refuse('invalid-input', `A merge has left a conflict in ${path}.`, {
+      expected: 'a document without the marks of a conflict',
+      hint: 'take one of the sides, or write what is true',
+    });
+  return rootHeading(readSections(text)) === root
+    ? undefined
+    : refuse('invalid-input', `${path} is no ${called}.`, {
+        expected: `a document that begins with "${root}"`,
+        hint: `name the ${called}, or write it`,
+      });
 };
 
 /** The pair that is meant: the one that is named, of which the other half may be left out, else the one that was worked on last. */

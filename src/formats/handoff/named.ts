@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { readDocument, valueOf } from './document.ts';
 import { withChange, type Change } from './edit.ts';
 import { describedSession, groundOf, type Ground } from './live.ts';
-import { meantPair, mostBytes } from './look.ts';
+import { meantPair, mostBytes, refuseText } from './look.ts';
 import { halves } from './print.ts';
 import { printSections, readSections, withBody, type Sections } from './sections.ts';
 import { reconcile } from './reconcile.ts';
@@ -95,6 +95,8 @@ const changeFiles = (
     ['handover', pair.handover, handover],
     ['session_state', pair.sessionState, state],
   ] as const) {
+    const refusal = refuseText(halves[half], `${look.root}/${path}`, printSections(document));
+    if (refusal !== undefined) return err(refusal);
     const changed = withChange(half, document, change);
     if (!changed.ok) return changed;
     files.push({ path, text: printSections(signed(changed.value, change, world.caller.now)) });

@@ -1,7 +1,9 @@
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
+import { handover } from './document.ts';
 import type { Ground } from './live.ts';
+import { refuseText } from './look.ts';
 import { isNone } from './values.ts';
 import { namedFrom } from './workspace.ts';
 
@@ -28,7 +30,6 @@ export const outputIn = async (
 
 /** The handover that a session state names, by its path from the root; null where it names none that lies there. */
 export const handoverAt = (
-  world: World,
   { look }: Ground,
   pointer: string | undefined,
   sessionState: string,
@@ -41,5 +42,15 @@ export const handoverAt = (
         expected: 'a path with / between its parts, for example ../handovers/20260312_1530_handover.md',
       }),
     );
-  return ok(world.files.exists(`${look.root}/${path}`) ? path : null);
+  const text = look.read(path);
+  if (!text.ok)
+    return text.error.isMissing
+      ? ok(null)
+      : err(
+          refuse('invalid-input', `${look.root}/${path} ${text.error.problem}.`, {
+            expected: 'a handover that can be read',
+          }),
+        );
+  const refusal = refuseText(handover, `${look.root}/${path}`, text.value);
+  return refusal === undefined ? ok(path) : err(refusal);
 };

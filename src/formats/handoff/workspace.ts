@@ -78,18 +78,22 @@ export interface Pair {
 }
 
 /**
- * The pair that was worked on last: what `CURRENT.md` names, else with the newest handover, else what that names, else the
- * newest of both. Undefined where there is none.
+ * The pair that was worked on last: what `CURRENT.md` names, else with the newest handover that names no other session state,
+ * else what the newest one names, else the newest of both. Undefined where there is none.
  */
 export const locatePair = (look: Look): Pair | undefined => {
   const current = documentAt(look, sessionState, currentPath);
   const target = current === undefined ? undefined : targetOf(look, current, currentPath);
   if (target !== undefined && isThere(look, target))
     return { handover: target, sessionState: currentPath, source: 'current-pointer' };
+  if (current !== undefined) {
+    const free = newestIn(look, handover, (path) => !namesAnother(look, path));
+    return free === undefined
+      ? undefined
+      : { handover: free, sessionState: currentPath, source: 'current-plus-latest-handover' };
+  }
   const newest = newestIn(look, handover);
   if (newest === undefined) return undefined;
-  if (current !== undefined)
-    return { handover: newest, sessionState: currentPath, source: 'current-plus-latest-handover' };
   const document = documentAt(look, handover, newest);
   const named = document === undefined ? undefined : targetOf(look, document, newest);
   if (named !== undefined && isThere(look, named))
@@ -113,8 +117,19 @@ const documentAt = (look: Look, kind: DocumentKind, path: string): Document | un
 };
 
 /** The newest document of a kind that is not `CURRENT.md`. */
-const newestIn = (look: Look, kind: DocumentKind): string | undefined =>
-  pathsIn(look, kind).find((path) => path !== currentPath && isDocument(look, kind, path));
+const newestIn = (
+  look: Look,
+  kind: DocumentKind,
+  isMeant: (path: string) => boolean = () => true,
+): string | undefined =>
+  pathsIn(look, kind).find((path) => path !== currentPath && isDocument(look, kind, path) && isMeant(path));
+
+/** Whether a handover is the other half of another session state than `CURRENT.md`. */
+const namesAnother = (look: Look, path: string): boolean => {
+  const document = documentAt(look, handover, path);
+  const target = document === undefined ? undefined : targetOf(look, document, path);
+  return target !== undefined && target !== currentPath && isThere(look, target);
+};
 
 /**
  * The paths of what may be a document of a kind, the newest first: by the stamp in its name, of which one that is no time is
