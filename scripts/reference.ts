@@ -513,6 +513,8 @@ const showLeases = (session: OpenedSession): void => {
   const plain = { ...wish, holder: other, purpose: null, sign: null };
   const taken = append(held, eventsOf(decideClaim(factsOf(held), plain, { takeOver: true })));
   append(taken, eventsOf(decideRelease(factsOf(taken), other, { takeOver: false })));
+  const instead = { holder: 'zed', file: 'SHA-256' };
+  append(session, eventsOf(decideClaim(factsOf(session), plain, { takeOver: false, instead })));
 };
 
 const decideFirst = (kind: Kind): Result<readonly NewEvent[], Refusal> =>

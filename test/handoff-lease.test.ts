@@ -480,6 +480,28 @@ suite('whoever comes to work', () => {
   });
 });
 
+test('whoever makes a pair where another program has left one keeps that, as a session of its own', (context) => {
+  for (const args of [
+    ['new', '--force', '--updated-by', 'ana', '--next-owner', 'ben'],
+    ['begin', '--holder', 'ana', '--purpose', 'Dig'],
+  ]) {
+    const world = left(context, { Status: 'done', Task: 'Ship it', 'Task summary': 'Ship it', 'Next owner': 'None' });
+    const answer = world.answer('handoff', ...args, '--task', 'Another one');
+    assert.deepEqual(
+      [answer.session, answer.superseded, answer.status],
+      ['task:2026-03-17-main-2', 'task:2026-03-17-main', 'in-progress'],
+    );
+    assert.equal(section(world, current, 'Task'), 'Another one');
+    assert.match(readFileSync(world.path(transfer), 'utf8'), /## Task summary\nShip it/);
+    assert.equal(world.answer('status', 'task:2026-03-17-main').status, 'closed');
+    assert.equal(world.answer('handoff', 'audit').result, 'clean');
+    assert.deepEqual(
+      readdirSync(world.path(`${root}/session-state`)).filter((name) => name.includes('kept')),
+      [],
+    );
+  }
+});
+
 suite('whoever leaves', () => {
   test('writes the pair and gives it back in one commit, and is told whether it is ready', (context) => {
     const world = begun(context);

@@ -125,18 +125,26 @@ export interface Claimed extends Made {
 /**
  * Claims a session. Whoever holds it keeps its token and its time begins anew. From somebody else it is taken where that one
  * is expired or proved to be gone, or on purpose; both sides stand in the events. `anew`: a claim that is made again is on
- * record again, with its times.
+ * record again, with its times. `instead`: what of another program it takes the place of, where nobody holds the session.
  */
 export const decideClaim = (
   facts: LeaseFacts,
   wish: ClaimWish,
-  { takeOver, anew = false }: { readonly takeOver: boolean; readonly anew?: boolean },
+  {
+    takeOver,
+    anew = false,
+    instead,
+  }: { readonly takeOver: boolean; readonly anew?: boolean; readonly instead?: JsonObject | undefined },
 ): Result<Claimed, Refusal> => {
   const stale = refuseToken(facts);
   if (stale !== undefined) return err(stale);
   const { claim, now } = facts;
   const fresh = claimOf(wish, nextToken(facts.token, now), now);
-  if (claim === null) return ok({ events: [claimedEvent(fresh)], claim: fresh, renewal: null, lost: null });
+  if (claim === null) {
+    const { data, ...event } = claimedEvent(fresh);
+    const said = instead === undefined ? data : { ...data, instead_of: instead };
+    return ok({ events: [{ ...event, data: said }], claim: fresh, renewal: null, lost: null });
+  }
   const { state } = standingOfClaim(claim, facts.renewal, now);
   if (state !== 'expired' && isMine(facts, wish.holder)) {
     // Who is named with nobody now is not taken for whoever was named before and is gone.

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { orderMaking } from '../formats/handoff/begin.ts';
+import { readDocument, sessionState, valueOf } from '../formats/handoff/document.ts';
 import { refuseTime } from '../formats/handoff/edit.ts';
 import { pairFieldsOf } from '../formats/handoff/fields.ts';
 import {
@@ -93,10 +94,15 @@ report is what handoff report says behind that. What is broken elsewhere in the 
 });
 
 /** Whether a new pair is made: there is none that is worked on, or it is done and the task is another one. */
-const isToBeMade = ({ look }: Ground, { session }: Held, { task }: Input): boolean =>
-  session === undefined
-    ? locateLive(look)?.sessionState !== currentPath
-    : session.common.status === 'closed' && task !== undefined && task !== session.common.goal;
+const isToBeMade = ({ look }: Ground, { session }: Held, { task }: Input): boolean => {
+  if (session !== undefined) return session.common.status === 'closed' && isOther(task, session.common.goal ?? '');
+  if (locateLive(look)?.sessionState !== currentPath) return true;
+  const text = look.read(currentPath);
+  const document = readDocument(sessionState, text.ok ? text.value : '');
+  return valueOf(document, 'Status') === 'done' && isOther(task, valueOf(document, 'Task'));
+};
+
+const isOther = (task: string | undefined, before: string): boolean => task !== undefined && task !== before;
 
 const claimFor = async (
   world: World,
@@ -155,16 +161,25 @@ const orderMade = async (
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const { task } = input;
   const path = `${ground.look.root}/${currentPath}`;
-  if (held.session === undefined && world.files.exists(path)) return err(refuseUnresolved(path));
+  const isThere = locateLive(ground.look)?.sessionState === currentPath || held.session !== undefined;
+  if (!isThere && world.files.exists(path)) return err(refuseUnresolved(path));
   if (task === undefined) return err(refuseNoTask(ground));
   const { task: _, ...change } = changeOf(input);
-  const made = await orderMaking(world, ground, {
-    task,
-    change: { ...change, status: input.status ?? 'in-progress' },
-    paths: { handover: `handovers/${freeStamp(ground.look, world.caller.now)}_handover.md`, sessionState: currentPath },
-    halves: ['handover', 'session_state'],
-    force: held.session !== undefined,
-  });
+  const made = await orderMaking(
+    world,
+    ground,
+    {
+      task,
+      change: { ...change, status: input.status ?? 'in-progress' },
+      paths: {
+        handover: `handovers/${freeStamp(ground.look, world.caller.now)}_handover.md`,
+        sessionState: currentPath,
+      },
+      halves: ['handover', 'session_state'],
+      force: isThere,
+    },
+    { fence: 'own' },
+  );
   if (!made.ok) return made;
   const { keys, decide } = made.value;
   const [key = ''] = keys;

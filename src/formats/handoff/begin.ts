@@ -10,7 +10,7 @@ import { bodiesOf, type PairFields } from './fields.ts';
 import {
   begunTarget,
   decideOnDocuments,
-  describedSession,
+  describedNow,
   targetOf,
   type Ground,
   type Target,
@@ -46,7 +46,10 @@ export const orderMaking = async (
   world: World,
   ground: Ground,
   making: Making,
-  { isLive = making.paths.sessionState === currentPath } = {},
+  {
+    isLive = making.paths.sessionState === currentPath,
+    fence,
+  }: { readonly isLive?: boolean; readonly fence?: 'own' } = {},
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const { paths, force, halves: made } = making;
   if (paths.handover === paths.sessionState)
@@ -61,7 +64,7 @@ export const orderMaking = async (
     return files.ok ? orderFiles(world, ground, files.value, force, filesAnswer(ground, making)) : files;
   }
   const wanted = made.flatMap((half) => pathOf(paths, half) ?? []);
-  const described = await describedSession(world, ground.root);
+  const { session: described, guards } = await describedNow(world, ground.root);
   const there = wanted.filter((path) => world.files.exists(`${ground.look.root}/${path}`));
   if (there.length > 0 && !force) return err(refuseThere(there.map((path) => `${ground.look.root}/${path}`)));
   const where = { root: ground.root, handover: paths.handover, sessionState: paths.sessionState };
@@ -70,10 +73,12 @@ export const orderMaking = async (
   const found = await foundHalves(world, ground, making, { goesOn, isDescribed: described !== undefined });
   if (!found.ok) return found;
   const makesWay = described !== undefined || made.includes('session_state');
-  const left = makesWay ? await leavingTarget(world, ground, isSame ? goesOn.key : undefined) : undefined;
+  const leaving = await leavingTarget(world, ground, isSame ? goesOn.key : undefined, { fence });
+  if (!leaving.ok) return leaving;
+  const left = makesWay ? leaving.value : undefined;
   const target = isSame
     ? { ...targetOf(goesOn, where), found: found.value }
-    : await begunTarget(world, making.task, where, { found: found.value, beside: left });
+    : await begunTarget(world, making.task, where, { found: found.value, beside: left, guards });
   const replaces = await unknownIn(world, ground, wanted);
   return ok(orderBegun(world, ground, { target, left, replaces }, making));
 };

@@ -2,6 +2,7 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
 import { shellWord } from '../../lib/text.ts';
 import { noLease, type LeaseFile } from './lease-file.ts';
+import { leaseToJson } from './summary.ts';
 import { leaseIn, leasePath, type Look } from './workspace.ts';
 
 /** The file of a lease that another program has written: it counts where nobody holds the session. */
@@ -50,6 +51,7 @@ export const refuseFile = (
       expected: `its holder, --take-over, or that it ends at ${file.expiresAt}`,
       hint: show,
       retryable: true,
+      lease: leaseToJson(file),
     },
   );
 };

@@ -207,15 +207,8 @@ const decideHold = (
   const counts = facts.claim === null && held.file.state !== 'none';
   const refusal = counts && !takeOver ? refuseFile(held, wish.holder.actor) : undefined;
   if (refusal !== undefined) return err(refusal);
-  const claimed = decideClaim(facts, wish, { takeOver, anew: true });
-  if (!claimed.ok || !counts) return claimed;
-  const instead = { ...leaseToJson(held.file), file: held.digest };
-  return ok({
-    ...claimed.value,
-    events: claimed.value.events.map((event) =>
-      event.type === 'LeaseClaimed' ? { ...event, data: { ...event.data, instead_of: instead } } : event,
-    ),
-  });
+  const instead = counts ? { ...leaseToJson(held.file), file: held.digest } : undefined;
+  return decideClaim(facts, wish, { takeOver, anew: true, instead });
 };
 
 /** Gives the session of the documents back. Who does is to be said, where somebody holds it. */

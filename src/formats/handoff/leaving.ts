@@ -18,12 +18,15 @@ export const leavingTarget = async (
   world: World,
   ground: Ground,
   key: string | undefined,
-): Promise<Target | undefined> => {
+  how: { readonly fence?: 'own' | undefined } = {},
+): Promise<Result<Target | undefined, Refusal>> => {
   const described = await describedSession(world, ground.root);
-  if (described !== undefined) return described.key === key ? undefined : targetOf(described);
-  if (!world.files.exists(`${ground.look.root}/${currentPath}`)) return undefined;
-  const found = await liveTarget(world, ground);
-  return found.ok && found.value.where?.sessionState === currentPath ? found.value : undefined;
+  if (described !== undefined) return ok(described.key === key ? undefined : targetOf(described));
+  if (!world.files.exists(`${ground.look.root}/${currentPath}`)) return ok(undefined);
+  const found = await liveTarget(world, ground, how);
+  // What cannot be taken over is kept beside what is written there.
+  if (!found.ok) return found.error.code === 'lease' ? found : ok(undefined);
+  return ok(found.value.where?.sessionState === currentPath ? found.value : undefined);
 };
 
 /** Its pair is archived, and its handover says so. Refused while somebody else holds it: whoever does works with it. */

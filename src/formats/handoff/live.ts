@@ -63,6 +63,21 @@ export const describedSession = async (
   return documents?.place === id && documents.root === root ? session : undefined;
 };
 
+/**
+ * The same for a verb that begins a session where none is described: with the guards that nobody else has begun one meanwhile,
+ * who would have the documents then.
+ */
+export const describedNow = async (
+  world: World,
+  root: string,
+): Promise<{ readonly session: OpenedSession | undefined; readonly guards: readonly Guard[] }> => {
+  const described = await describedSession(world, root);
+  if (described !== undefined) return { session: described, guards: [] };
+  const filter = { kind: kindOfDocuments };
+  const rows = await world.store.rows(filter);
+  return { session: await describedSession(world, root), guards: [{ filter, keys: rows.map(({ key }) => key) }] };
+};
+
 /** The session that a verb about documents is about: one that is there, or one that is begun with it. */
 export interface Target {
   readonly key: string;
@@ -93,7 +108,15 @@ export const begunTarget = async (
   world: World,
   goal: string,
   where: NonNullable<Target['where']>,
-  { found = {}, beside }: { readonly found?: Target['found']; readonly beside?: Target | undefined } = {},
+  {
+    found = {},
+    beside,
+    guards: more = [],
+  }: {
+    readonly found?: Target['found'];
+    readonly beside?: Target | undefined;
+    readonly guards?: readonly Guard[];
+  } = {},
 ): Promise<Target> => {
   const kind = await loadKind(world.kinds, kindOfDocuments);
   if (kind === undefined) throw new Error(`there is no kind ${kindOfDocuments}`);
@@ -104,7 +127,7 @@ export const begunTarget = async (
     undefined,
     beside === undefined ? [] : [beside.key.slice(kind.name.length + 1)],
   );
-  return { key: keyOf(kind.name, name), kind, goal, guards, where, found };
+  return { key: keyOf(kind.name, name), kind, goal, guards: [...guards, ...more], where, found };
 };
 
 /**
@@ -114,9 +137,9 @@ export const begunTarget = async (
 export const liveTarget = async (
   world: World,
   ground: Ground,
-  { fence }: { readonly fence?: 'own' } = {},
+  { fence }: { readonly fence?: 'own' | undefined } = {},
 ): Promise<Result<Target, Refusal>> => {
-  const described = await describedSession(world, ground.root);
+  const { session: described, guards } = await describedNow(world, ground.root);
   const { takeOver, actor } = world.caller;
   if (fence === undefined && !takeOver && (described?.common.lease ?? null) === null) {
     const found = await findLease(world, ground.look, ground.root);
@@ -139,7 +162,7 @@ export const liveTarget = async (
   }
   const task = valueOf(readDocument(sessionState, found.session_state ?? ''), 'Task');
   const where = { root: ground.root, handover: pair.handover, sessionState: pair.sessionState };
-  return ok(await begunTarget(world, isNone(task) ? 'not said' : task, where, { found }));
+  return ok(await begunTarget(world, isNone(task) ? 'not said' : task, where, { found, guards }));
 };
 
 /** That there are no documents. */

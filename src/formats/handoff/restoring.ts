@@ -265,7 +265,9 @@ const restoreLive = async (
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const { owner, texts } = snapshot;
   const where = { root: ground.root, ...paths };
-  const left = await leavingTarget(world, ground, owner?.key);
+  const leaving = await leavingTarget(world, ground, owner?.key);
+  if (!leaving.ok) return leaving;
+  const left = leaving.value;
   const task = valueOf(readSections(texts.handover), 'Task summary');
   const target =
     owner === undefined

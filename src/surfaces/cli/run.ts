@@ -120,7 +120,10 @@ export const runCommandLine = async (surroundings: Surroundings): Promise<number
       const { answer, warnings } = outcome.value;
       for (const warning of warnings) print(2, `stint: warning: ${plainLine(warning)}\n`);
       if (line.flags.json)
-        printJson({ ...answer, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }, undefined);
+        printJson(
+          warnings.length === 0 ? answer : { ...answer, warnings: [...textsAt(answer, 'warnings'), ...warnings] },
+          undefined,
+        );
       else if (screen !== undefined)
         print(1, `${screen.frame(answer, { columns: terminal?.columns() ?? Number.POSITIVE_INFINITY, colour })}\n`);
       else if (!line.flags.quiet) {
