@@ -330,6 +330,7 @@ const glossary = [
   'completeness',
   'copy',
   'damage',
+  'document',
   'dry run',
   'entry',
   'event',
@@ -375,7 +376,7 @@ const glossary = [
   'verb',
   'view',
 ];
-const notThere = ['document', 'brief', 'bundle'];
+const notThere = ['brief', 'bundle'];
 
 test('the changelog has an unreleased section, and only sections of Keep a Changelog', () => {
   const text = read('CHANGELOG.md');
