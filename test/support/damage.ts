@@ -10,10 +10,11 @@ import type { LineOutcome } from './run-lines.ts';
 import { assertSound } from './stores.ts';
 import { command, createWorld, listOf, type Printed, type Tidying, type TestWorld } from './world.ts';
 
-/** Runs command lines one after the other in one process of their own. */
+/** Runs command lines one after the other in one process of their own, which is ended where it is not over by a deadline. */
 export const runLines = (
   world: TestWorld,
   lines: readonly (readonly string[])[],
+  { deadline }: { readonly deadline?: number } = {},
 ): readonly (LineOutcome & { readonly json: Printed })[] => {
   const child = spawnSync(process.execPath, ['--no-warnings', join(import.meta.dirname, 'run-lines.ts')], {
     cwd: world.project,
@@ -21,6 +22,7 @@ export const runLines = (
     input: JSON.stringify(lines),
     maxBuffer: 1024 * 1024 * 1024,
     encoding: 'utf8',
+    ...(deadline === undefined ? {} : { timeout: deadline }),
   });
   assert.equal(child.status, 0, `${child.signal}: ${child.stderr}${child.stdout.slice(0, 500)}`);
   const outcomes = JSON.parse(child.stdout) as readonly LineOutcome[];

@@ -1,0 +1,317 @@
+/**
+ * The defects that hand-off documents have elsewhere: each kind of them cannot happen here, and a test says so. The numbers
+ * are those of our notes: of a weakness (W), or of an input that broke something (N).
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { checkDocument, handover, readDocument, sessionState, valueOf } from '../src/formats/handoff/document.ts';
+import { archivedPair, sample } from '../src/formats/handoff/samples.ts';
+import { readSections } from '../src/formats/handoff/sections.ts';
+import { openStint } from '../src/postgres.ts';
+import { allVerbs } from '../src/surfaces/verbs.ts';
+import type { JsonObject } from '../src/lib/canonical-json.ts';
+import { runLimited, runLines } from './support/damage.ts';
+import { storeIn } from './support/environment.ts';
+import { treeOf } from './support/stores.ts';
+import { createWorld, fileOnly, listOf, noon, repository, sorted, type Printed, type TestWorld } from './support/world.ts';
+
+const here = 'handoff-defects.test.ts';
+const archive = 'handoff-archive.test.ts';
+const lease = 'handoff-lease.test.ts';
+const readiness = '../src/formats/handoff/ready.test.ts';
+const workspace = '../src/formats/handoff/workspace.test.ts';
+
+/** The tests that show it, by their names; those of this file begin with the number. */
+const defects: Readonly<Record<string, readonly (readonly [file: string, name: string])[]>> = {
+  W7: [
+    [here, 'W7: a pointer leads to the other document below the root or to nothing, whatever it names'],
+    [here, 'W7: a pipe in the place of any file holds no verb up'],
+    ['handoff.test.ts', 'looks at nothing outside of the documentation, and shows nothing of what it finds'],
+    [archive, 'looks at nothing outside of the documents, wherever a link leads'],
+  ],
+  W8: [[lease, 'is neither written nor taken away through a link']],
+  W9: [
+    [here, 'W9: nothing that a caller names leads a file out of the folders of the documents'],
+    [archive, 'is refused under a stamp that is no minute of the calendar, and nothing is written anywhere'],
+  ],
+  W10: [
+    [here, 'W10: a secret gets into no document and no log, and what is none stays'],
+    ['../src/lib/redact.test.ts', 'a value behind the name of a secret goes, in environments, JSON, YAML, code, URLs and options'],
+    ['../src/lib/redact.test.ts', 'ordinary text with the words of secrets stays'],
+    ['handoff-reading.test.ts', 'tells where a secret stands, and repeats it nowhere'],
+  ],
+  W11: [['handoff-reading.test.ts', 'is of one root, wherever it is asked']],
+  W12: [
+    [archive, 'and a new one, time after time, leave documents that are clean'],
+    [archive, 'says what it has replaced: that lies under the stamp of its handover, which says so'],
+    [here, 'W12: whatever takes the place of a pair, the documents are sound, and the next verb agrees'],
+  ],
+  W13: [[lease, 'is told in text too why nothing was done']],
+  W14: [[here, 'W14: an update leaves every byte alone that no flag names']],
+  W15: [
+    [here, 'W15: a file that is broken, of whatever sort, disables no verb, and is named'],
+    [here, 'W15: a section that is missing stops no verb but by its name'],
+    ['handoff-reading.test.ts', 'has every part although one is broken, and tells each fault once'],
+  ],
+  W16: [
+    [lease, 'is got by one of sixteen that claim it at once, and the others are told who has it'],
+    [lease, 'keeps others from the documents, whatever they write in them'],
+  ],
+  W17: [
+    [here, 'W17: a write that fails in the middle leaves every document whole, and works when there is room'],
+    [
+      'handoff-files.test.ts',
+      'a file that is written again and again is whole whenever it is read, and a pair that is read through stint is never mixed',
+    ],
+    [
+      'handoff-files.test.ts',
+      'an update that is killed before any of its changes on disk has happened or not, and what was written by hand is not lost',
+    ],
+  ],
+  W18: [
+    [here, 'W18: whatever text is said, it is read back, or refused before anything is written; corrected, the same works'],
+    [here, 'W18: what is refused for anything else has written nothing either'],
+  ],
+  W19: [[here, 'W19: whether the tree is clean is what git says of this tree, whatever its files are called']],
+  W20: [
+    [here, 'W20: what is begun is a record of its own, and nothing of another one is written over'],
+    [lease, 'begins another task beside one that is done, under a handover of its own'],
+  ],
+  W21: [[here, 'W21: reconcile and repair change nothing that is sound, and nothing twice']],
+  W22: [
+    [readiness, 'blocked with what it needs is ready, blocked by who knows what is not'],
+    [readiness, 'a done with anything left, in either document, is not done'],
+    [readiness, 'a time that has not come blocks, one of long ago is told'],
+  ],
+  N5: [[workspace, 'the file of a lease is read whatever it holds']],
+  N7: [[lease, 'is refused where it would last for ever or no time, or where a name would be more than a line']],
+  N11: [
+    [workspace, 'the pair that was worked on last is found in this order, and a stamp that is no time is no stamp'],
+    ['../src/formats/handoff/history.test.ts', 'the newest stamp comes first, one that is no time counts as none, and those without one come last'],
+  ],
+  N12: [[archive, 'has a stamp of its own, however many are made at once']],
+  N16: [
+    ['../src/formats/handoff/sections.test.ts', 'a section opens at a line that begins with two hashes and a blank, and not inside of a fenced block'],
+    ['../src/formats/handoff/documents.test.ts', 'a document that has what it needs is sound, with other line ends, a byte order mark, and sections nobody asks for'],
+  ],
+  N18: [[here, 'N18: a document that is a link is written inside of the documents or not at all']],
+  N24: [['handoff-reading.test.ts', 'is refused where there is nothing, and so is a limit below nothing']],
+  N61: [[here, 'N61: a file in the place of a folder is told by every verb, and stays']],
+  N62: [[archive, 'has the next free minute as its stamp, in UTC wherever it is made']],
+  N67: [[here, 'W7: a pointer leads to the other document below the root or to nothing, whatever it names']],
+  N95: [
+    [here, 'N95: a name is a line of text for every verb'],
+    [lease, 'is refused where it would last for ever or no time, or where a name would be more than a line'],
+  ],
+  N96: [['handoff.test.ts', 'does not depend on other files beside them, and one that is broken does not hide the others']],
+};
+
+test('every kind of defect has a test that is named here', () => {
+  const rows = [5, 7, 11, 12, 16, 18, 24, 61, 62, 67, 95, 96].map((number) => `N${number}`);
+  const expected = [...Array.from({ length: 16 }, (_, index) => `W${index + 7}`), ...rows];
+  assert.deepEqual(sorted(Object.keys(defects)), sorted(expected));
+  for (const [id, tests] of Object.entries(defects)) {
+    assert.ok(tests.length > 0, id);
+    for (const [file, name] of tests) {
+      const source = readFileSync(join(repository, 'test', file), 'utf8');
+      assert.ok(source.includes(`'${name}',`), `${id}: ${name} in ${file}`);
+    }
+  }
+});
+
+const root = 'docs/tests';
+const current = `${root}/session-state/CURRENT.md`;
+const transfer = `${root}/handovers/20260312_0915_handover.md`;
+const by = { updated_by: 'ana' };
+const named = { ...by, next_owner: 'ben' };
+
+/** Every verb about documents, as it goes on with the pair that is there. */
+const reading: Readonly<Record<string, JsonObject>> = {
+  'handoff root': {},
+  'handoff locate': {},
+  'handoff validate': {},
+  'handoff validate-state': { path: current },
+  'handoff validate-handover': { path: transfer },
+  'handoff summarize': {},
+  'handoff history': {},
+  'handoff audit': {},
+  'handoff report': {},
+  'handoff ready': {},
+};
+const writing: Readonly<Record<string, JsonObject>> = {
+  'handoff update': { ...by, current_step: 'Write' },
+  'handoff reconcile': by,
+  'handoff archive': {},
+  'handoff repair': by,
+  'handoff restore': { ...by, timestamp: '20260310_0900', force: true },
+  'handoff new-handover': { ...named, task_summary: 'Other' },
+  'handoff new-state': { ...named, task: 'Other', force: true },
+  'handoff new': { ...named, task: 'Other', force: true },
+  'handoff begin': { holder: 'ana', purpose: 'Write' },
+  'handoff end': { holder: 'ana', purpose: 'Write' },
+  'handoff lease': { action: 'claim', holder: 'ana', purpose: 'Write' },
+};
+
+test('these are all verbs about documents', () => {
+  const all = allVerbs.map(({ name }) => name).filter((name) => name.startsWith('handoff '));
+  assert.deepEqual(sorted([...Object.keys(reading), ...Object.keys(writing)]), sorted(all));
+});
+
+/** What a verb has come to: its answer, or its refusal. */
+interface Came {
+  readonly isDone: boolean;
+  /** The code of the refusal; empty where it was done. */
+  readonly code: string;
+  /** All that it said, as one text. */
+  readonly said: string;
+  readonly answer: Printed;
+}
+
+/** Somebody in a project without any history, who asks in this process; what is thrown is a bug. */
+const asker = async (context: TestContext, files: Readonly<Record<string, string | Uint8Array>> = {}) => {
+  const world = createWorld(context, { git: false });
+  mkdirSync(world.path('.git'));
+  for (const [path, text] of Object.entries(files)) world.write(path, text);
+  return { world, ask: await askIn(context, world) };
+};
+
+const askIn = async (context: TestContext, world: TestWorld, now = noon) => {
+  const opened = await openStint({ cwd: world.project, ...storeIn(world.env), actor: 'ana', now: () => now });
+  assert.ok(opened.ok);
+  context.after(() => void opened.value.close());
+  return async (verb: string, input: JsonObject = {}): Promise<Came> => {
+    const outcome = await opened.value.run(verb, input);
+    const said = JSON.stringify(outcome.ok ? outcome.value : outcome.error);
+    return outcome.ok
+      ? { isDone: true, code: '', said, answer: outcome.value }
+      : { isDone: false, code: outcome.error.refusal.code, said, answer: outcome.error.report ?? {} };
+  };
+};
+
+type Ask = Awaited<ReturnType<typeof askIn>>;
+
+/** A verb that must be done. */
+const done = async (ask: Ask, verb: string, input: JsonObject = {}): Promise<Printed> => {
+  const { isDone, said, answer } = await ask(verb, input);
+  assert.ok(isDone, `${verb} ${JSON.stringify(input)}: ${said}`);
+  return answer;
+};
+
+/** A pair that another program has left, and one that it has archived. */
+const leftBehind = (said: {
+  readonly state?: Readonly<Record<string, string>>;
+  readonly transfer?: Readonly<Record<string, string>>;
+} = {}): Readonly<Record<string, string>> => ({
+  [current]: sample(sessionState, said.state),
+  [transfer]: sample(handover, said.transfer),
+  ...Object.fromEntries(Object.entries(archivedPair('20260310_0900')).map(([path, text]) => [`${root}/${path}`, text])),
+});
+
+/** All files of a world, but for the store. */
+const filesOf = (world: TestWorld): Readonly<Record<string, string>> =>
+  treeOf(world.root, (path) => path.includes('.stint') || path.startsWith('home'));
+
+/** The bytes of the store, as one text. */
+const storeBytes = (world: TestWorld): string =>
+  existsSync(world.path('.stint'))
+    ? readdirSync(world.path('.stint'))
+        .filter((name) => statSync(world.path('.stint', name)).isFile())
+        .map((name) => readFileSync(world.path('.stint', name), 'latin1'))
+        .join('')
+    : '';
+
+const textOf = (world: TestWorld, path: string): string => readFileSync(world.path(path), 'utf8');
+
+/** What is wrong with the pair as it lies there, each half by itself. */
+const faultsOf = (world: TestWorld): readonly string[] =>
+  [
+    ...checkDocument(sessionState, textOf(world, current)),
+    ...readdirSync(world.path(root, 'handovers')).flatMap((name) =>
+      checkDocument(handover, textOf(world, `${root}/handovers/${name}`)),
+    ),
+  ].map(({ text }) => text);
+
+const secret = 'TOPSECRET=abc123';
+
+/** What a pointer may name that is not the other document. */
+const pointers: Readonly<Record<string, (world: TestWorld) => string>> = {
+  'a file outside': () => '../../../../outside.md',
+  'a whole path outside': (world) => join(world.root, 'outside.md'),
+  'a file of the machine': () => '/etc/passwd',
+  'a file of the project': () => '../../../README.md',
+  'a folder': () => '../handovers',
+  'a link that leads out': () => '../handovers/link.md',
+  'a folder that is such a link': () => '../away/outside.md',
+  'a link to itself': () => '../handovers/loop.md',
+  'a file that is none of the two': () => '../notes.txt',
+  'the file of the lease': () => '../session-state/ACTIVE_LEASE.json',
+  'a path with backslashes': () => '..\\..\\..\\..\\outside.md',
+  'a path with a NUL': () => '../handovers/x\0.md',
+  'a name that is too long': () => `../handovers/${'x'.repeat(300)}.md`,
+  'a URL': () => 'file:///etc/passwd',
+};
+
+const plant = (world: TestWorld): void => {
+  writeFileSync(join(world.root, 'outside.md'), `# Handover\n${secret}\n`);
+  world.write('README.md', secret);
+  world.write(`${root}/notes.txt`, secret);
+  world.write(`${root}/session-state/ACTIVE_LEASE.json`, secret);
+  symlinkSync(join(world.root, 'outside.md'), world.path(root, 'handovers/link.md'));
+  symlinkSync('loop.md', world.path(root, 'handovers/loop.md'));
+  symlinkSync(world.root, world.path(root, 'away'));
+};
+
+test('W7: a pointer leads to the other document below the root or to nothing, whatever it names', async (context) => {
+  for (const [what, pointerIn] of Object.entries(pointers))
+    for (const half of ['state', 'transfer'] as const) {
+      const { world, ask } = await asker(context, leftBehind());
+      plant(world);
+      const section = half === 'state' ? sessionState.pointer : handover.pointer;
+      const path = half === 'state' ? current : transfer;
+      const broken = sample(half === 'state' ? sessionState : handover, { [section]: pointerIn(world) });
+      const before = filesOf(world);
+      for (const [verb, input] of [...Object.entries(reading), ...Object.entries(writing)]) {
+        const name = `${verb}, where ${half} names ${what}`;
+        world.write(path, broken);
+        const { said, code } = await ask(verb, input);
+        assert.ok(!said.includes(secret), name);
+        assert.ok(!said.includes('root:x:0'), name);
+        assert.notEqual(code, 'damaged', name);
+        if (verb === 'handoff validate') assert.equal(code, 'invalid-input', name);
+      }
+      if (half === 'state')
+        await ask('handoff new-state', { ...named, task: 'X', force: true, handover_pointer: pointerIn(world) });
+      assert.ok(!storeBytes(world).includes(secret), `nothing of ${what} gets into the log`);
+      const after = filesOf(world);
+      for (const file of Object.keys(before).filter((one) => !one.includes(`${root}/`) || before[one] === secret))
+        if (!file.endsWith('ACTIVE_LEASE.json')) assert.equal(after[file], before[file], `${file}: ${what}`);
+      for (const file of Object.keys(after).filter((one) => !(one in before)))
+        assert.match(file, /docs\/tests\/(?:handovers|session-state)\/|\.gitignore$/, what);
+    }
+});
+
+test('W7: a pipe in the place of any file holds no verb up', (context) => {
+  const lines = [...Object.entries(reading), ...Object.entries(writing)].map(([verb, input]) => [
+    ...verb.split(' '),
+    ...Object.entries(input).flatMap(([name, value]) =>
+      name === 'path' || name === 'action'
+        ? [String(value)]
+        : [`--${name.replaceAll('_', '-')}`, ...(value === true ? [] : [String(value)])],
+    ),
+    '--json',
+  ]);
+  const inPlace = ['session-state/CURRENT.md', 'session-state/ACTIVE_LEASE.json', 'handovers/pipe.md'];
+  for (const place of [...inPlace, 'session-state/20260310_0900_session-state.md']) {
+    const world = createWorld(context);
+    for (const [path, text] of Object.entries(leftBehind({ state: { 'Handover pointer': '../handovers/pipe.md' } })))
+      world.write(path, text);
+    rmSync(world.path(root, place), { force: true });
+    assert.equal(spawnSync('mkfifo', [world.path(root, place)]).status, 0);
+    for (const [at, { status, stderr }] of runLines(world, lines, { deadline: 240_000 }).entries())
+      assert.notEqual(status, 1, `${lines[at]?.join(' ')}: ${stderr}`);
+    assert.ok(statSync(world.path(root, place)).isFIFO(), 'it stays');
+  }
+});
