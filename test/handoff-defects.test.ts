@@ -4,8 +4,17 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { checkDocument, handover, readDocument, sessionState, valueOf } from '../src/formats/handoff/document.ts';
 import { archivedPair, sample } from '../src/formats/handoff/samples.ts';
@@ -15,8 +24,16 @@ import { allVerbs } from '../src/surfaces/verbs.ts';
 import type { JsonObject } from '../src/lib/canonical-json.ts';
 import { runLimited, runLines } from './support/damage.ts';
 import { storeIn } from './support/environment.ts';
-import { treeOf } from './support/stores.ts';
-import { createWorld, fileOnly, listOf, noon, repository, sorted, type Printed, type TestWorld } from './support/world.ts';
+import {
+  createWorld,
+  fileOnly,
+  listOf,
+  noon,
+  repository,
+  sorted,
+  type Printed,
+  type TestWorld,
+} from './support/world.ts';
 
 const here = 'handoff-defects.test.ts';
 const archive = 'handoff-archive.test.ts';
@@ -39,7 +56,10 @@ const defects: Readonly<Record<string, readonly (readonly [file: string, name: s
   ],
   W10: [
     [here, 'W10: a secret gets into no document and no log, and what is none stays'],
-    ['../src/lib/redact.test.ts', 'a value behind the name of a secret goes, in environments, JSON, YAML, code, URLs and options'],
+    [
+      '../src/lib/redact.test.ts',
+      'a value behind the name of a secret goes, in environments, JSON, YAML, code, URLs and options',
+    ],
     ['../src/lib/redact.test.ts', 'ordinary text with the words of secrets stays'],
     ['handoff-reading.test.ts', 'tells where a secret stands, and repeats it nowhere'],
   ],
@@ -72,7 +92,10 @@ const defects: Readonly<Record<string, readonly (readonly [file: string, name: s
     ],
   ],
   W18: [
-    [here, 'W18: whatever text is said, it is read back, or refused before anything is written; corrected, the same works'],
+    [
+      here,
+      'W18: whatever text is said, it is read back, or refused before anything is written; corrected, the same works',
+    ],
     [here, 'W18: what is refused for anything else has written nothing either'],
   ],
   W19: [[here, 'W19: whether the tree is clean is what git says of this tree, whatever its files are called']],
@@ -90,12 +113,21 @@ const defects: Readonly<Record<string, readonly (readonly [file: string, name: s
   N7: [[lease, 'is refused where it would last for ever or no time, or where a name would be more than a line']],
   N11: [
     [workspace, 'the pair that was worked on last is found in this order, and a stamp that is no time is no stamp'],
-    ['../src/formats/handoff/history.test.ts', 'the newest stamp comes first, one that is no time counts as none, and those without one come last'],
+    [
+      '../src/formats/handoff/history.test.ts',
+      'the newest stamp comes first, one that is no time counts as none, and those without one come last',
+    ],
   ],
   N12: [[archive, 'has a stamp of its own, however many are made at once']],
   N16: [
-    ['../src/formats/handoff/sections.test.ts', 'a section opens at a line that begins with two hashes and a blank, and not inside of a fenced block'],
-    ['../src/formats/handoff/documents.test.ts', 'a document that has what it needs is sound, with other line ends, a byte order mark, and sections nobody asks for'],
+    [
+      '../src/formats/handoff/sections.test.ts',
+      'a section opens at a line that begins with two hashes and a blank, and not inside of a fenced block',
+    ],
+    [
+      '../src/formats/handoff/documents.test.ts',
+      'a document that has what it needs is sound, with other line ends, a byte order mark, and sections nobody asks for',
+    ],
   ],
   N18: [[here, 'N18: a document that is a link is written inside of the documents or not at all']],
   N24: [['handoff-reading.test.ts', 'is refused where there is nothing, and so is a limit below nothing']],
@@ -106,7 +138,9 @@ const defects: Readonly<Record<string, readonly (readonly [file: string, name: s
     [here, 'N95: a name is a line of text for every verb'],
     [lease, 'is refused where it would last for ever or no time, or where a name would be more than a line'],
   ],
-  N96: [['handoff.test.ts', 'does not depend on other files beside them, and one that is broken does not hide the others']],
+  N96: [
+    ['handoff.test.ts', 'does not depend on other files beside them, and one that is broken does not hide the others'],
+  ],
 };
 
 test('every kind of defect has a test that is named here', () => {
@@ -201,18 +235,27 @@ const done = async (ask: Ask, verb: string, input: JsonObject = {}): Promise<Pri
 };
 
 /** A pair that another program has left, and one that it has archived. */
-const leftBehind = (said: {
-  readonly state?: Readonly<Record<string, string>>;
-  readonly transfer?: Readonly<Record<string, string>>;
-} = {}): Readonly<Record<string, string>> => ({
+const leftBehind = (
+  said: {
+    readonly state?: Readonly<Record<string, string>>;
+    readonly transfer?: Readonly<Record<string, string>>;
+  } = {},
+): Readonly<Record<string, string>> => ({
   [current]: sample(sessionState, said.state),
   [transfer]: sample(handover, said.transfer),
   ...Object.fromEntries(Object.entries(archivedPair('20260310_0900')).map(([path, text]) => [`${root}/${path}`, text])),
 });
 
-/** All files of a world, but for the store. */
+/** What lies in a world, but for the store: what files say, and that there are folders, links and others. */
 const filesOf = (world: TestWorld): Readonly<Record<string, string>> =>
-  treeOf(world.root, (path) => path.includes('.stint') || path.startsWith('home'));
+  Object.fromEntries(
+    readdirSync(world.root, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      const name = relative(world.root, path);
+      if (name.includes('.stint') || name.startsWith('home')) return [];
+      return [[name, entry.isFile() ? readFileSync(path, 'utf8') : entry.isSymbolicLink() ? 'a link' : 'no file']];
+    }),
+  );
 
 /** The bytes of the store, as one text. */
 const storeBytes = (world: TestWorld): string =>
@@ -273,7 +316,10 @@ test('W7: a pointer leads to the other document below the root or to nothing, wh
       const path = half === 'state' ? current : transfer;
       const broken = sample(half === 'state' ? sessionState : handover, { [section]: pointerIn(world) });
       const before = filesOf(world);
-      for (const [verb, input] of [...Object.entries(reading), ...Object.entries(writing)]) {
+      // Few follow what a handover names.
+      const isFollowed = ([verb]: readonly [string, JsonObject]): boolean =>
+        half === 'state' || /validate|locate|summarize|update|reconcile|repair/.test(verb);
+      for (const [verb, input] of [...Object.entries(reading), ...Object.entries(writing)].filter(isFollowed)) {
         const name = `${verb}, where ${half} names ${what}`;
         world.write(path, broken);
         const { said, code } = await ask(verb, input);
@@ -313,5 +359,191 @@ test('W7: a pipe in the place of any file holds no verb up', (context) => {
     for (const [at, { status, stderr }] of runLines(world, lines, { deadline: 240_000 }).entries())
       assert.notEqual(status, 1, `${lines[at]?.join(' ')}: ${stderr}`);
     assert.ok(statSync(world.path(root, place)).isFIFO(), 'it stays');
+  }
+});
+
+test('W9: nothing that a caller names leads a file out of the folders of the documents', async (context) => {
+  const { world, ask } = await asker(context, leftBehind());
+  plant(world);
+  await done(ask, 'handoff update', { ...by, current_step: 'Write' });
+  const before = filesOf(world);
+  const out = [
+    '../outside.md',
+    join(world.root, 'outside.md'),
+    'README.md',
+    `${root}/notes.md`,
+    `${root}/away/outside.md`,
+    `${root}/handovers/../../../README.md`,
+    `${root}/handovers/deep/x.md`,
+    `${root}/handovers/x.txt`,
+    `${root}/session-state/ACTIVE_LEASE.json`,
+    `${root}/handovers/link.md`,
+    `${root}/handovers/`,
+    `${root}/handovers/x\0.md`,
+    `${root}/handovers/${'x'.repeat(300)}.md`,
+    `${root}/handovers/.md`,
+  ];
+  const stamps = [
+    '../../../evil/x',
+    '20260230_0900',
+    '99999999_9999',
+    '20260317_2460',
+    '',
+    '20260317_0900\0',
+    '٢٠٢٦٠٣١٧_٠٩٠٠',
+  ];
+  const flags: readonly (readonly [verb: string, flag: string, values: readonly string[], more: JsonObject])[] = [
+    ['handoff new', 'handover_output', out, { ...named, task: 'X', force: true }],
+    ['handoff new', 'session_output', out, { ...named, task: 'X', force: true }],
+    ['handoff new-state', 'output', out, { ...named, task: 'X', force: true }],
+    ['handoff new-handover', 'output', out, { ...named, task_summary: 'X', force: true }],
+    ['handoff archive', 'handover_output', out, { force: true }],
+    ['handoff archive', 'session_output', out, { force: true }],
+    ['handoff archive', 'timestamp', stamps, { force: true }],
+    ['handoff restore', 'timestamp', stamps, { ...by, force: true }],
+    ['handoff restore', 'restore_timestamp', stamps, { ...by, timestamp: '20260310_0900', force: true }],
+    ['handoff restore', 'handover_output', out, { ...by, timestamp: '20260310_0900', force: true }],
+    ['handoff restore', 'session_output', out, { ...by, timestamp: '20260310_0900', force: true }],
+    ['handoff new', 'root', ['..', world.root, '/', `${root}/away`], { ...named, task: 'X' }],
+    ['handoff update', 'session_state', [...out, '/etc/passwd'], { ...by, current_step: 'X' }],
+    ['handoff reconcile', 'handover', [...out, '/etc/passwd'], by],
+  ];
+  for (const [verb, flag, values, more] of flags)
+    for (const value of values) {
+      const { isDone, said } = await ask(verb, { ...more, [flag]: value });
+      assert.ok(!isDone, `${verb} ${flag}=${value}: ${said}`);
+      assert.ok(!said.includes(secret), `${verb} ${flag}=${value}`);
+    }
+  assert.deepEqual(filesOf(world), before);
+});
+
+test('W10: a secret gets into no document and no log, and what is none stays', async (context) => {
+  const { world, ask } = await asker(context);
+  const hidden = [
+    'hunter2xyz',
+    'second-word',
+    's3cr3tvalue',
+    'abc123def456ghi7',
+    'ghp_0123456789abcdefghij0123456789abcdef',
+  ];
+  const [first, , third, fourth, fifth] = hidden;
+  const texts = [
+    `curl -u "password: '${first} second-word'"`,
+    `{"password": "${first}"}`,
+    `psql postgres://app:${third}@db.example/app`,
+    `deploy --token ${fourth}`,
+    `export GITHUB_TOKEN=${fifth}`,
+  ];
+  const plain = ['Basic auth flow', 'the bearer of bad news', 'Tokenizer: wordpiece', `${'a-'.repeat(20_000)}a`];
+  await done(ask, 'handoff new', { ...named, task: 'Ship it', command_to_resume: [...texts, ...plain] });
+  for (const text of texts) await done(ask, 'handoff update', { ...by, decision: text, next_command: text });
+  await done(ask, 'handoff update', { ...by, current_step: texts.join(' '), what_was_done: [...texts, ...plain] });
+  const all = [...Object.values(filesOf(world)), storeBytes(world)].join('\n');
+  for (const value of hidden) assert.ok(!all.includes(value), value);
+  const { resume, what_was_done: was } = await done(ask, 'handoff summarize');
+  assert.deepEqual(resume.commands.slice(-plain.length), plain);
+  assert.deepEqual(was.slice(-plain.length), plain);
+});
+
+test('W12: whatever takes the place of a pair, the documents are sound, and the next verb agrees', async (context) => {
+  const { world } = await asker(
+    context,
+    leftBehind({ state: { Task: 'Theirs' }, transfer: { 'Task summary': 'Theirs' } }),
+  );
+  const steps: readonly (readonly [verb: string, input: JsonObject])[] = [
+    ['handoff new', { ...named, task: 'First', force: true }],
+    ['handoff new-handover', { ...named, task_summary: 'First', status: 'in-progress' }],
+    ['handoff update', { ...by, status: 'blocked', blocker: ['no token'], needs: 'a token' }],
+    ['handoff new-state', { ...named, task: 'Second', force: true }],
+    ['handoff new-handover', { ...named, task_summary: 'Second' }],
+    ['begin', { kind: 'task', goal: 'Third', name: 'third' }],
+    ['resume', { session: 'task:2026-03-17-main' }],
+    ['handoff restore', { ...by, timestamp: '20260310_0900', force: true }],
+    ['handoff new', { ...named, task: 'Fourth', force: true }],
+  ];
+  for (const [at, [verb, input]] of steps.entries()) {
+    const ask = await askIn(context, world, new Date(Date.parse(noon) + at * 60_000).toISOString());
+    // Somebody writes in what is there.
+    if (existsSync(world.path(current)))
+      writeFileSync(world.path(current), textOf(world, current).replace(/(## Current step\n).*/, `$1By hand ${at}`));
+    const name = `${at}: ${verb}`;
+    const { isDone, said, answer } = await ask(verb, input);
+    if (!isDone) {
+      assert.equal(verb, 'resume', `${name}: ${said}`);
+      continue;
+    }
+    assert.equal(answer.warnings, undefined, name);
+    const audit = await ask('handoff audit');
+    assert.deepEqual(listOf(audit.answer.errors), [], name);
+    const { code, answer: ready } = await ask('handoff ready');
+    assert.ok(code === '' || code === 'invariant-unmet', name);
+    for (const reason of listOf(ready.reasons))
+      assert.doesNotMatch(reason.code, /^(?:pair-(?!missing)|doc-|ptr-|edit-)/, `${name}: ${reason.text}`);
+  }
+  const kept = Object.entries(filesOf(world)).filter(
+    ([path, text]) => path.includes('session-state/') && text.includes('Theirs'),
+  );
+  assert.equal(kept.length, 1, 'what was there before is archived');
+});
+
+/** A document with everything in it that a writer may lose. */
+const rich = (text: string, bodies: Readonly<Record<string, string>>): string => {
+  const said = Object.entries(bodies).reduce(
+    (document, [name, body]) =>
+      document.replace(new RegExp(`(\n## ${name}\n)[^#]*?(?=\n\n## )`), (_, heading: string) => heading + body),
+    text,
+  );
+  return `${said.replace(/\n\n/, '\n\nOf nobody, before the first section.\n\n')}\n## Notes\n\`\`\`sh\n## no section\n\`\`\`\n\n\n\ttwo  \n\u2028## none\n`;
+};
+
+test('W14: an update leaves every byte alone that no flag names', async (context) => {
+  const blockers = '- The first one\n- The second one\n  goes on here\n- Needed to unblock: a token';
+  const state = rich(sample(sessionState, { Status: 'blocked' }), {
+    'Remaining steps': '1. Check it\n   twice\n2) Merge it\n- tell\n* the\n+ others',
+    Blockers: blockers,
+    'Decisions and assumptions': '- Decision: One\n  of two lines\n- Assumption: it holds\n- just so',
+    'Files touched': '- `a.ts` and `b.ts`\n- [c](c.ts)',
+    'Commands to resume': '```sh\nnpm test\n```',
+    'Validation snapshot': '- Passed:\n  `npm test`\n- Failed:\n  None\n- Skipped:\n  None',
+  });
+  const transferred = rich(sample(handover, { Status: 'blocked' }), {
+    'Remaining work': '1) Check it\n  twice\n2) Merge it\n- tell\n- the\n- others',
+    'Blockers and decisions':
+      '- Blockers:\n  The first one\n- Decisions:\n  Another one\n  of two lines\n- Assumptions:\n  None',
+    'Resume instructions':
+      '- First file to open: `a.ts`\n- Next command to run: `npm test`\n- Prerequisites:\n  one\n  two',
+    'Patterns used': '| a | b |\n|---|---|\n| 1 | 2 |',
+  });
+  for (const form of [
+    (text: string) => text,
+    (text: string) => text.replaceAll('\n', '\r\n'),
+    (text: string) => `\uFEFF${text.replaceAll('\n', '\r\n')}`,
+    (text: string) => text.trimEnd(),
+    (text: string) => text.replaceAll('## Current step\n', '##   Current step  \n\n'),
+  ]) {
+    const { world, ask } = await asker(context, { [current]: form(state), [transfer]: form(transferred) });
+    const written = new Map([current, transfer].map((path) => [path, textOf(world, path)]));
+    const assertKept = (names: readonly string[], what: string): void => {
+      for (const [path, before] of written) {
+        const [was, now] = [readSections(before), readSections(textOf(world, path))];
+        assert.equal(now.head, was.head, `${what}: ${path}`);
+        for (const [at, section] of was.sections.entries()) {
+          const { heading, body, name } = now.sections[at] ?? { heading: '', body: '', name: '' };
+          assert.equal(heading, section.heading, `${what}: ${path}`);
+          if (!['Last updated', 'Updated by', ...names].includes(name))
+            assert.equal(body, section.body, `${what}: ${path}, ${name}`);
+        }
+        assert.equal(now.sections.length, was.sections.length, `${what}: ${path}`);
+      }
+    };
+    await done(ask, 'handoff update', by);
+    assertKept([], 'nothing was named');
+    await done(ask, 'handoff update', { ...by, next_owner: 'cem' });
+    assertKept(['Next owner'], 'the next owner was named');
+    await done(ask, 'handoff update', { ...by, current_step: 'Write' });
+    assertKept(['Next owner', 'Current step'], 'the step was named');
+    await done(ask, 'note', { text: 'a remark' });
+    await done(ask, 'handoff reconcile', by);
+    assertKept(['Next owner', 'Current step'], 'it was reconciled');
   }
 });

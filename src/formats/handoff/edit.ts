@@ -4,11 +4,11 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { bodyOf, checkBody, timeFault, type DocumentKind } from './document.ts';
 import { bullets, group, item, lineOf, numbered } from './fields.ts';
-import { halves, type Half } from './print.ts';
+import { halves, isSame, type Half } from './print.ts';
 import { bodyLines, withBody, type Sections } from './sections.ts';
 import { statuses } from './statuses.ts';
 import { blockersIn } from './take-in.ts';
-import { isNone, labelled } from './values.ts';
+import { firstLine, isNone, labelled, listItems, plainValue } from './values.ts';
 
 /** What verbs are told of the documents, and what they write into them: the sections that are named, and no others. */
 
@@ -111,10 +111,35 @@ const linesOf = (
   };
   return new Map(
     Object.entries(sections).flatMap(([name, lines]) =>
-      lines === undefined || !kind.sections.includes(name) ? [] : [[name, lines] as const],
+      lines === undefined || !kind.sections.includes(name) || isSaid(kind, document, name, lines)
+        ? []
+        : [[name, lines] as const],
     ),
   );
 };
+
+/** Whether a section says it already, in whatever form: then it stays as it was written. */
+const isSaid = (kind: DocumentKind, document: Sections, name: string, lines: readonly string[]): boolean => {
+  const section = document.sections.findLast((one) => one.name === name);
+  if (section === undefined || checkBody(kind, section).length > 0) return false;
+  const [before, after] = [section.body, lines.join('\n')];
+  if (kind.lines.includes(name) || name === 'Status')
+    return plainValue(firstLine(before)) === plainValue(firstLine(after));
+  if (!lists.has(name)) return false;
+  const [was, now] = [listItems(before), listItems(after)].map((items) =>
+    items.map((one) => one.replaceAll(/\s+/g, ' ')),
+  );
+  return was !== undefined && now !== undefined && isSame(was, now);
+};
+
+/** The sections that are plain lists. */
+const lists: ReadonlySet<string> = new Set([
+  'Remaining steps',
+  'Remaining work',
+  'What was done',
+  'Files touched',
+  'Commands to resume',
+]);
 
 /** A blocker that stays keeps what it needs. */
 const blockerLines = (

@@ -37,7 +37,8 @@ export const groundOf = async (world: World, whereabouts: Whereabouts): Promise<
   const root = await findRoot(world, whereabouts);
   if (!root.ok) return root;
   const below = rootBelow(world, root.value);
-  if (below === undefined)
+  // A link may lead out of it.
+  if (below === undefined || (await world.project()).named(root.value).path === undefined)
     return err(
       refuse('usage', `The documents ${root.value} lie outside of this checkout.`, {
         expected: `a folder below ${world.places.here.root}`,

@@ -14,16 +14,29 @@ export const outputIn = async (
   named: string | undefined,
   usual: string,
 ): Promise<Result<string, Refusal>> => {
-  if (named === undefined) return ok(usual);
+  if (named === undefined) return usual === '' ? ok(usual) : readable(look, usual);
   const full = (await world.project()).resolve(named);
   const prefix = `${look.root}/`;
   const path = full.startsWith(prefix) ? full.slice(prefix.length) : '';
-  const isLegal = /^(?:handovers|session-state)\/[^/]+\.md$/.test(path);
+  const isLegal = /^(?:handovers|session-state)\/[^/.\p{Cc}][^/\p{Cc}]{0,120}\.md$/u.test(path);
   return isLegal
-    ? ok(path)
+    ? readable(look, path)
     : err(
         refuse('invariant-unmet', `${full} is no place for a document.`, {
           expected: `a .md file in ${look.root}/handovers or ${look.root}/session-state`,
+        }),
+      );
+};
+
+/** A place for a document: what lies there already is a text, so that it can be kept, and no link leads out. */
+const readable = ({ root, read }: Ground['look'], path: string): Result<string, Refusal> => {
+  const found = read(path);
+  return found.ok || found.error.isMissing
+    ? ok(path)
+    : err(
+        refuse('invariant-unmet', `${root}/${path} ${found.error.problem}.`, {
+          expected: 'a document, or nothing in its place',
+          hint: `move ${root}/${path} away, then run the same command again`,
         }),
       );
 };
