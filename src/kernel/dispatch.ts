@@ -44,7 +44,7 @@ export interface Order<Answer extends JsonObject> {
    */
   readonly fence?: 'joins' | 'own' | 'several' | undefined;
   /** The session that is worked on in this checkout from now on: its documents come along. */
-  readonly arrives?: string;
+  readonly arrives?: Arrival | undefined;
   /** Whether the caller has an authority of its own over what it does there, for example the token of a step. */
   readonly isAuthorised?: (session: OpenedSession) => boolean;
   /** Pure: what the caller gets, from the sessions before and after. */
@@ -57,6 +57,13 @@ export interface Order<Answer extends JsonObject> {
    * has no guards: it is planned, and its work done, once.
    */
   readonly work?: () => Promise<Result<Worked<Answer>, Refusal>>;
+}
+
+/** A session whose documents come to this checkout. */
+export interface Arrival {
+  readonly key: string;
+  /** The digests of what lies in their place there and is nothing of theirs: it is kept beside. */
+  readonly replaces: readonly string[];
 }
 
 /** What comes of the work of an order. */

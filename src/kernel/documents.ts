@@ -14,6 +14,8 @@ import type { OpenedSession, Origin } from './session.ts';
 export interface Documented {
   /** The pair that describes it now; undefined where none does. */
   readonly documents?: Documents | undefined;
+  /** Where they lay before, where the file of a lease may have been left behind; undefined where none was. */
+  readonly leftLease?: { readonly place: string; readonly root: string; readonly seq: number };
   /** The newest pairs that were archived of it, the oldest first. */
   readonly archivedPairs?: readonly ArchivedPair[];
 }
@@ -127,7 +129,9 @@ export const foldDocuments = (
   const texts = isJsonObject(data['texts']) ? data['texts'] : {};
   const isSame = documents?.place === where.place && documents.root === where.root;
   const before = documents?.texts;
+  const isMoved = documents !== undefined && !isSame && documents.leaseSeq !== null;
   return {
+    ...(isMoved ? { leftLease: { place: documents.place, root: documents.root, seq } } : {}),
     documents: {
       ...where,
       handover,

@@ -193,7 +193,7 @@ export interface MirrorFile {
   readonly digest: () => string | null;
   /** Brings it up to date; `wasMade`: what was found is a version that was made of it. Answers its stamp then. */
   readonly write: (found: string | null, wasMade: boolean) => string | null;
-  /** Whether it is a document: such files describe one session after the other. */
+  /** Whether it is one of the files of documents: these describe one session after the other, and are under version control. */
   readonly isDocument?: true;
 }
 
@@ -290,6 +290,11 @@ export interface Store {
   readonly mirrorAt: (place: string, path: string) => Promise<MirrorRecord | undefined>;
   /** Whether a version of a mirror with that digest was ever made. */
   readonly wasMirror: (place: string, path: string, digest: string) => Promise<boolean>;
+  /**
+   * The session of which the file at that path was a version with that digest, in whichever checkout: version control carries
+   * files from one to the other. The newest of several; undefined where there is none.
+   */
+  readonly versionOf: (path: string, digest: string) => Promise<string | undefined>;
   /**
    * Looks at the file of a mirror and writes it while nobody else writes it, if the record is still the newest; keeps the
    * stamp that it has then. Answers whether it was. Who does not `wait` gives up where somebody else is writing.

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { ok } from '../lib/result.ts';
-import { Unseen, type Decided, type Dispatching, type Order } from './dispatch.ts';
+import { Unseen, type Arrival, type Decided, type Dispatching, type Order } from './dispatch.ts';
 import type { Documents, SeenDocuments, TakenDocuments } from './documents.ts';
 import { kernelEvent, type DecidedEvent } from './event.ts';
 import { holderOf, isMine, leaseFacts } from './lease.ts';
@@ -15,8 +15,20 @@ export interface Taking {
 }
 
 /** The documents of a session come to the checkout in which it is worked on. */
-const moved = ({ root, handover, sessionState }: Documents, { place }: Origin): DecidedEvent =>
-  kernelEvent('DocumentEdited', { place, root, handover, session_state: sessionState, origin: 'verb', texts: {} });
+const moved = (
+  { root, handover, sessionState }: Documents,
+  { place }: Origin,
+  { replaces }: Pick<Arrival, 'replaces'>,
+): DecidedEvent =>
+  kernelEvent('DocumentEdited', {
+    place,
+    root,
+    handover,
+    session_state: sessionState,
+    origin: 'verb',
+    texts: {},
+    ...(replaces.length === 0 ? {} : { replaces: [...replaces] }),
+  });
 
 /** Makes it for one request. */
 export const createTaking = (world: Dispatching): Taking => {
@@ -52,8 +64,12 @@ export const createTaking = (world: Dispatching): Taking => {
           notes = [...taken].flatMap(([key, one]) => (one.events.length === 0 && isWritten(key) ? [] : one.notes));
           const events = new Map(decided.value);
           for (const [key, one] of taken) {
-            const documents = key === order.arrives ? one.session.common.documents : undefined;
-            const come = documents === undefined || documents.place === origin.place ? [] : [moved(documents, origin)];
+            const arrival = order.arrives?.key === key ? order.arrives : undefined;
+            const { documents } = one.session.common;
+            const come =
+              arrival === undefined || documents === undefined || documents.place === origin.place
+                ? []
+                : [moved(documents, origin, arrival)];
             events.set(key, [...one.events, ...(events.get(key) ?? []), ...come]);
           }
           return ok(events);

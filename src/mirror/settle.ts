@@ -44,12 +44,13 @@ export const inspectMirrors = async (world: MirrorWorld, session: string): Promi
     if (record.session !== session || !isOfThisMachine(world, record) || isMark(record)) continue;
     const ground = await groundOf(world, session);
     const content = isBelow(record, ground) ? undefined : await contentOf(world, record);
-    if (!isBelow(record, ground) && content?.isOutside !== true) continue;
+    if (!isBelow(record, ground) && (content?.isOutside !== true || !isKnownPlace(world, record))) continue;
     const path = pathOf(world, record, ground);
     const found = path === undefined ? undefined : digestOf(path, content?.document !== undefined);
     const wasMade =
       typeof found === 'string' &&
       ((await world.store.wasMirror(record.place, record.path, found)) ||
+        (content?.isOutside === true && (await world.store.versionOf(record.path, found)) !== undefined) ||
         (await wasMadeBeyond(world, record, ground, found)));
     // A session that has left a file has no part in what others put there later.
     if (record.digest === goneDigest && record.stamp !== null && !wasMade) continue;
@@ -168,7 +169,7 @@ const settle = async (
   changed: ChangedFile | undefined,
 ): Promise<readonly string[] | 'changed'> => {
   const known = isBelow(record, ground) ? undefined : await contentOf(world, record);
-  if (!isBelow(record, ground) && known?.isOutside !== true) return [];
+  if (!isBelow(record, ground) && (known?.isOutside !== true || !isKnownPlace(world, record))) return [];
   const path = pathOf(world, record, ground);
   if (path === undefined)
     return [`${record.path} was not written: a link leads out of the checkout, or a file is where a folder should be`];
@@ -188,7 +189,7 @@ const settle = async (
   let isToBeAsked = false;
   const isCurrent = ground?.current !== undefined && document === undefined && content.isOutside !== true;
   const file: MirrorFile = {
-    ...(document === undefined ? {} : { isDocument: true as const }),
+    ...(content.isOutside === true ? { isDocument: true as const } : {}),
     stamp: () => (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true ? stampOf(path) : null),
     digest: () => {
       if (isCurrent && whatIsNoFile(path) !== undefined) return null;
@@ -298,6 +299,10 @@ const groundOf = async ({ store, kinds, places }: MirrorWorld, session: string):
 /** Whether a mirror lies in the folder where that is now: before it was archived, its mirrors had other paths. */
 const isBelow = ({ path }: Pick<MirrorRecord, 'path'>, ground: Ground | undefined): boolean =>
   ground === undefined || path.startsWith(`${ground.folder}/`);
+
+/** Whether the checkout of a document is there: the files of one that is gone are in no other, which has documents of its own. */
+const isKnownPlace = ({ places }: MirrorWorld, { place }: MirrorRecord): boolean =>
+  places.homeOf({ place, branch: null }).id === place;
 
 /** The file of a mirror, a link there taken as it is; undefined where one on the way leads out of its checkout. */
 const pathOf = (

@@ -118,7 +118,7 @@ const orderGoingOn = async (
   held: Held,
   input: Input,
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
-  const target = await liveTarget(world, ground, { fence: 'own' });
+  const target = await liveTarget(world, ground, { fence: 'own', arrives: true });
   if (!target.ok) return target;
   const claiming = await claimFor(world, held, target.value.key, input);
   if (!claiming.ok) return claiming;

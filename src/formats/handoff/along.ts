@@ -13,7 +13,7 @@ export const withDocumentsAlong = async (
   key: string,
 ): Promise<Order<JsonObject>> => {
   const { here } = world.places;
-  const arriving = { ...order, arrives: key };
+  const arriving = { ...order, arrives: { key, replaces: [] } };
   const root =
     here.id === null ? undefined : rootsInOrder.find((one) => world.files.exists(`${here.root}/${currentIn(one)}`));
   return root === undefined ? arriving : (await import('./take-along.ts')).takeAlong(world, arriving, key, root);

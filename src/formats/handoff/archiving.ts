@@ -5,9 +5,10 @@ import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { archiveEvent } from './archive-event.ts';
+import { digestOfDocument } from './clean.ts';
 import { faultsIn, refuseUnsound } from './faults.ts';
 import { describedSession, groundOf, orderDocuments, refuseNoPair, targetOf, type Ground } from './live.ts';
-import { namedDocument } from './look.ts';
+import { mostBytes, namedDocument } from './look.ts';
 import { otherPair, readPair, type NamedPair } from './named.ts';
 import { outputIn } from './outputs.ts';
 import { pointerFrom, textIn, type Half, type PairPaths } from './print.ts';
@@ -96,14 +97,18 @@ const refuseTargets = async (
   return there.length === 0 || force ? undefined : refuseThere(there.map((path) => `${root}/${path}`));
 };
 
-/** The session whose document lies at a path, as far as one here has made it. */
+/** The session whose document lies at a path, as far as one here has made it; version control may have brought it from elsewhere. */
 export const sessionOfFile = async (
-  { store, places }: World,
+  world: World,
   { root }: Pick<Ground, 'root'>,
   path: string,
 ): Promise<string | undefined> => {
-  const { id } = places.here;
-  return id === null ? undefined : (await store.mirrorAt(id, `${root}/${path}`))?.session;
+  const { store, places } = world;
+  const { id, root: checkout } = places.here;
+  const record = id === null ? undefined : await store.mirrorAt(id, `${root}/${path}`);
+  if (record !== undefined) return record.session;
+  const text = (await world.project()).whole(`${checkout}/${root}`, path, mostBytes);
+  return text.ok ? store.versionOf(`${root}/${path}`, digestOfDocument(text.value)) : undefined;
 };
 
 const pathsIn = ({ handover, sessionState }: PairPaths): readonly string[] => [

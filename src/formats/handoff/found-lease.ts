@@ -2,6 +2,7 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
 import { shellWord } from '../../lib/text.ts';
 import { noLease, type LeaseFile } from './lease-file.ts';
+import { wasVersion } from './seen.ts';
 import { leaseToJson } from './summary.ts';
 import { leaseIn, leasePath, type Look } from './workspace.ts';
 
@@ -27,7 +28,10 @@ export const findLease = async (
   const digest = files.digest(look.root, leasePath)?.sha256 ?? null;
   const { id } = places.here;
   const isOurs =
-    id !== null && root !== undefined && digest !== null && (await store.wasMirror(id, `${root}/${leasePath}`, digest));
+    id !== null &&
+    root !== undefined &&
+    digest !== null &&
+    (await wasVersion({ store }, id, `${root}/${leasePath}`, digest));
   return { look, file: isOurs ? noLease : leaseIn(look, caller.now), digest, exists: digest !== null };
 };
 

@@ -8,6 +8,8 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { archiveEvent, stampFor } from './archive-event.ts';
 import { digestOfDocument } from './clean.ts';
 import { decideOnDocuments, describedSession, liveTarget, targetOf, type Ground, type Target } from './live.ts';
+import { wasVersion } from './seen.ts';
+import { toldSession } from './told.ts';
 import { mostBytes } from './look.ts';
 import { currentPath } from './roots.ts';
 
@@ -23,6 +25,8 @@ export const leavingTarget = async (
   const described = await describedSession(world, ground.root);
   if (described !== undefined) return ok(described.key === key ? undefined : targetOf(described));
   if (!world.files.exists(`${ground.look.root}/${currentPath}`)) return ok(undefined);
+  // What tells of a session that has its documents elsewhere leaves nothing: what is not known of it is kept beside.
+  if ((await toldSession(world, ground)) !== undefined) return ok(undefined);
   const found = await liveTarget(world, ground, how);
   // What cannot be taken over is kept beside what is written there.
   if (!found.ok) return found.error.code === 'lease' ? found : ok(undefined);
@@ -62,7 +66,7 @@ export const unknownIn = async (world: World, ground: Ground, paths: readonly st
     const text = project.whole(ground.look.root, path, mostBytes);
     if (!text.ok) continue;
     const digest = digestOfDocument(text.value);
-    const isOurs = id !== null && (await world.store.wasMirror(id, `${ground.root}/${path}`, digest));
+    const isOurs = id !== null && (await wasVersion(world, id, `${ground.root}/${path}`, digest));
     if (!isOurs) unknown.push(digest);
   }
   return unknown;

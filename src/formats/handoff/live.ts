@@ -1,12 +1,12 @@
 import { keyOf } from '../../kernel/address.ts';
 import { declaredOf } from '../../kernel/declared.ts';
-import { placeOf, type Beforehand, type Order } from '../../kernel/dispatch.ts';
+import { placeOf, type Arrival, type Beforehand, type Order } from '../../kernel/dispatch.ts';
 import type { Documents } from '../../kernel/documents.ts';
 import type { DecidedEvent } from '../../kernel/event.ts';
 import { defaultName, startAnew } from '../../kernel/free-name.ts';
 import type { Kind } from '../../kernel/kind.ts';
 import { loadKind } from '../../kernel/kinds.ts';
-import { decideBegin } from '../../kernel/lifecycle.ts';
+import { decideBegin, wayBack } from '../../kernel/lifecycle.ts';
 import { StoreFailure, type Guard } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { appendEvents, isOpened, type OpenedSession, type Session } from '../../kernel/session.ts';
@@ -18,9 +18,10 @@ import { findLease, refuseFile } from './found-lease.ts';
 import { readDocument, sessionState, valueOf } from './document.ts';
 import { findRoot, lookBelow, mostBytes, refuseText, type Whereabouts } from './look.ts';
 import { halves, printStanding, type Half } from './print.ts';
-import type { SeenPair } from './seen.ts';
+import { basesOf, type SeenPair } from './seen.ts';
 import { takeIn, type Bases, type Edit } from './take-in.ts';
 import { isNone } from './values.ts';
+import { toldSession, unknownBeside } from './told.ts';
 import { currentPath, locateLive, withTexts, type Look } from './workspace.ts';
 
 /** The pair of a checkout that is worked on, and the session that it describes. */
@@ -89,6 +90,8 @@ export interface Target {
   readonly where: Pick<Documents, 'root' | 'handover' | 'sessionState'> | undefined;
   /** What is in the files of a pair that no session here has: it becomes the first text of the documents. */
   readonly found: Readonly<Partial<Record<Half, string>>>;
+  /** That its documents come here from another checkout. */
+  readonly arrives?: Arrival;
 }
 
 /** The kind of a session that is begun with its documents. */
@@ -134,11 +137,12 @@ export const begunTarget = async (
 /**
  * The target of verbs that go on with the pair of this checkout: what another program has left is taken over with it. Where
  * nobody holds the session, whoever that program names as the holder keeps others out; `fence: 'own'` looks after that itself.
+ * What has gone on in another checkout is left alone there, unless the caller comes to work on it (`arrives`).
  */
 export const liveTarget = async (
   world: World,
   ground: Ground,
-  { fence }: { readonly fence?: 'own' | undefined } = {},
+  { fence, arrives = false }: { readonly fence?: 'own' | undefined; readonly arrives?: boolean } = {},
 ): Promise<Result<Target, Refusal>> => {
   const { session: described, guards } = await describedNow(world, ground.root);
   const { takeOver, actor } = world.caller;
@@ -150,6 +154,16 @@ export const liveTarget = async (
   if (described !== undefined) return ok(targetOf(described));
   const pair = locateLive(ground.look);
   if (pair === undefined) return err(refuseNoPair(ground));
+  const where = { root: ground.root, handover: pair.handover, sessionState: pair.sessionState };
+  const told = pair.sessionState === currentPath ? await toldSession(world, ground) : undefined;
+  if (told !== undefined) {
+    const { documents } = told.common;
+    if (documents === undefined) return ok(targetOf(told, where));
+    if (!arrives) return err(refuseGoneOn(told));
+    const paths = [documents.sessionState, ...(documents.handover === null ? [] : [documents.handover])];
+    const replaces = await unknownBeside(world, ground, told.key, paths);
+    return ok({ ...targetOf(told), arrives: { key: told.key, replaces } });
+  }
   const found: { [Name in Half]?: string } = {};
   for (const [half, path] of [
     ['handover', pair.handover],
@@ -162,9 +176,15 @@ export const liveTarget = async (
     found[half] = cleanDocument(text.value);
   }
   const task = valueOf(readDocument(sessionState, found.session_state ?? ''), 'Task');
-  const where = { root: ground.root, handover: pair.handover, sessionState: pair.sessionState };
   return ok(await begunTarget(world, isNone(task) ? 'not said' : task, where, { found, guards }));
 };
+
+/** That the session of the documents is worked on elsewhere. */
+const refuseGoneOn = (session: OpenedSession): Refusal =>
+  refuse('conflict', `${goneOn(session).text}.`, {
+    expected: 'the session to be resumed here first',
+    hint: goneOn(session).command,
+  });
 
 /** That there are no documents. */
 export const refuseNoPair = ({ look }: Ground): Refusal =>
@@ -304,6 +324,7 @@ export const orderDocuments = (
     processes: [],
     // Documents are those of whoever holds the session, also where only remarks become of what is written.
     fence: 'joins',
+    arrives: target.arrives,
     decide: (sessions, beforehand) =>
       decideOnDocuments(
         world,
@@ -335,6 +356,8 @@ export const orderDocuments = (
 export interface Settled {
   readonly look: Look;
   readonly stale: readonly { readonly text: string; readonly command: string }[];
+  /** The session whose newest texts, and no others, lie there or are about to be written; undefined where none is told of. */
+  readonly session?: OpenedSession | undefined;
 }
 
 /**
@@ -343,38 +366,55 @@ export interface Settled {
  * has written in is seen as it lies there. An older version that a checkout or a merge has put there is told.
  */
 export const settle = async (world: World, look: Look): Promise<Settled> => {
-  const { root: top, id } = world.places.here;
-  const prefix = `${top}/`;
-  if (!look.root.startsWith(prefix) || id === null) return { look, stale: [] };
-  const root = look.root.slice(prefix.length);
+  const { id } = world.places.here;
+  const root = rootBelow(world, look.root);
+  if (root === undefined) return { look, stale: [] };
   try {
-    const record = await world.store.mirrorAt(id, `${root}/${currentPath}`);
-    const session = record === undefined ? undefined : await world.store.load(record.session);
-    const documents = session?.common.documents;
-    if (session === undefined || documents === undefined) return { look, stale: [] };
-    if (documents.place !== id || documents.root !== root) return { look, stale: [goneOn(session)] };
-    const seen = await world.documents(session);
-    const { bases, found } = seen.leave(session).pair as SeenPair;
+    const session = await describedSession(world, root);
+    if (id === null || session === undefined) return await settleTold(world, { look, root });
+    const { bases, found } = (await world.documents(session)).leave(session).pair as SeenPair;
     const texts = new Map<string, string>();
     const stale = [];
-    for (const [half, path] of [
-      ['handover', documents.handover],
-      ['session_state', documents.sessionState],
-    ] as const) {
+    for (const [half, path] of documentsOf(session)) {
       const { text, isEdited } = found[half];
-      if (path === null || text === undefined || isEdited) continue;
+      if (text === undefined || isEdited) continue;
       const wanted = printStanding(session, half, bases[half]);
       texts.set(path, wanted);
       const isWritten = text === wanted || (await world.store.mirrorAt(id, `${root}/${path}`))?.stamp === null;
       if (!isWritten) stale.push(staleText(session, path));
     }
-    return { look: withTexts(look, texts), stale };
+    return { look: withTexts(look, texts), stale, session };
   } catch (error) {
     // Documents are read whatever became of the store.
     if (error instanceof StoreFailure) return { look, stale: [] };
     throw error;
   }
 };
+
+/** Documents of a session that has them elsewhere: they are what it says, as a merge may have brought them, or stale. */
+const settleTold = async (world: World, ground: Ground): Promise<Settled> => {
+  const { look, root } = ground;
+  const session = await toldSession(world, ground);
+  if (session === undefined) return { look, stale: [] };
+  const bases = await basesOf(world, session);
+  const project = await world.project();
+  const isNewest =
+    session.common.documents?.root === root &&
+    documentsOf(session).every(([half, path]) => {
+      const text = project.whole(look.root, path, mostBytes);
+      return text.ok && cleanDocument(text.value) === printStanding(session, half, bases[half]);
+    });
+  return isNewest ? { look, stale: [], session } : { look, stale: [goneOn(session)] };
+};
+
+/** The halves that a session has, with their paths from the root. */
+const documentsOf = ({ common: { documents } }: OpenedSession): readonly (readonly [Half, string])[] =>
+  documents === undefined
+    ? []
+    : [
+        ...(documents.handover === null ? [] : [['handover', documents.handover] as const]),
+        ['session_state', documents.sessionState],
+      ];
 
 /** The same for whoever looks at the texts alone. */
 export const settledLook = async (world: World, look: Look): Promise<Look> => (await settle(world, look)).look;
@@ -384,7 +424,7 @@ const staleText = ({ key }: OpenedSession, path: string): Settled['stale'][numbe
   command: `stint rebuild --session ${key}`,
 });
 
-const goneOn = ({ key, common }: OpenedSession): Settled['stale'][number] => ({
-  text: `the documents tell of ${key}, which has gone on elsewhere since (${common.updatedAt})`,
-  command: `stint resume --session ${key}`,
+const goneOn = (session: OpenedSession): Settled['stale'][number] => ({
+  text: `the documents tell of ${session.key}, which has gone on elsewhere since (${session.common.updatedAt})`,
+  command: session.common.status === 'closed' ? wayBack(session) : `stint resume --session ${session.key}`,
 });

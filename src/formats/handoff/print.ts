@@ -116,10 +116,11 @@ export const pointerFrom = (half: Half, { handover: transfer, sessionState: stat
 
 /** Makes the mirrors of the documents of a session. */
 export const printDocuments: PrintDocuments = (session) => {
-  const { documents, archivedPairs = [] } = session.common;
+  const { documents, leftLease, archivedPairs = [] } = session.common;
   const mirrors = new Map<string, Mirror>();
   const all = [
     ...archivedPairs.flatMap(archivedMirrors),
+    ...(leftLease === undefined ? [] : [goneLease(leftLease.place, leftLease.root, leftLease.seq)]),
     ...(documents === undefined ? [] : liveMirrors(session, documents)),
   ];
   // Of several that were put under one path the newest is there.

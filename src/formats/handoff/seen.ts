@@ -126,8 +126,8 @@ const findHalf = async (
   if (documents === undefined || path === null) return nothing;
   const { place, root, taken } = documents;
   const home = world.places.homeOf({ place, branch });
-  // A checkout that is not here has its own documents, which are written there.
-  if (home.isElsewhere === true) return nothing;
+  // A checkout that is not here has its own documents, which are written there; and one that is gone has none.
+  if (home.id !== place || home.isElsewhere === true) return nothing;
   const full = `${root}/${path}`;
   const read = (await world.project()).whole(home.root, full, mostBytes);
   const untaken = (problem: string): FoundHalf => ({ text: undefined, isEdited: false, problem });
@@ -140,10 +140,19 @@ const findHalf = async (
   if (rootHeading(readSections(text)) !== kind.root)
     return untaken(`${full} does not begin with "${kind.root}"; nothing is taken from it`);
   const digest = digestOfDocument(text);
-  const isKnown = taken.includes(digest) || (await world.store.wasMirror(place, full, digest));
+  const isKnown = taken.includes(digest) || (await wasVersion(world, place, full, digest));
   if (isKnown) return { text, isEdited: false, problem: undefined };
   return { text: await onNewest(world, session, half, text, bases), isEdited: true, digest, problem: undefined };
 };
+
+/** Whether a file was made or taken in, in its checkout or, brought by version control, in another one. */
+export const wasVersion = async (
+  { store }: Pick<World, 'store'>,
+  place: string,
+  path: string,
+  digest: string,
+): Promise<boolean> =>
+  (await store.wasMirror(place, path, digest)) || (await store.versionOf(path, digest)) !== undefined;
 
 /** Most events back among which the version is looked for that somebody has written over. */
 const mostBack = 500;

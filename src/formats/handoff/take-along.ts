@@ -9,6 +9,7 @@ import { decideLeave } from './archive-event.ts';
 import { describedSession } from './live.ts';
 import { lookBelow } from './look.ts';
 import { whereToData } from './take-in.ts';
+import { unknownBeside } from './told.ts';
 import { currentPath, freeStamp } from './workspace.ts';
 
 /** The documents of a checkout go over to the session that somebody works on there. */
@@ -19,12 +20,17 @@ export const takeAlong = async (
   root: string,
 ): Promise<Order<JsonObject>> => {
   const described = await describedSession(world, root);
-  // What another program keeps there is its own.
-  if (described === undefined || described.key === key) return order;
+  if (described?.key === key) return order;
   const look = await lookBelow(world, `${world.places.here.root}/${root}`);
   const ground = { look, root };
+  const before = (await world.store.load(key))?.common.documents;
+  const paths = [currentPath, ...(typeof before?.handover === 'string' ? [before.handover] : [])];
+  const replaces = before === undefined ? [] : await unknownBeside(world, ground, key, paths);
+  const arriving = { ...order, arrives: { key, replaces } };
+  // What another program keeps there is its own.
+  if (described === undefined) return arriving;
   return {
-    ...order,
+    ...arriving,
     keys: [...order.keys.filter((one) => one !== described.key), described.key],
     decide: (sessions, beforehand) => {
       const decided = order.decide(sessions, beforehand);

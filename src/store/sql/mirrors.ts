@@ -105,6 +105,21 @@ export function* wasMirror(place: string, path: string, digest: string): Work<bo
   return row !== undefined;
 }
 
+/** The session of which the file at a path was a version, in whichever checkout: each is asked, of which there are few. */
+export function* selectVersion(path: string, digest: string): Work<string | undefined> {
+  const row = yield* get(
+    `WITH RECURSIVE known(place) AS (
+       SELECT min(place) FROM mirror
+       UNION ALL SELECT (SELECT min(place) FROM mirror WHERE place > known.place) FROM known WHERE place IS NOT NULL
+     )
+     SELECT session FROM known CROSS JOIN mirror
+     WHERE mirror.place = known.place AND path = ? AND digest = ? ORDER BY mirror.id DESC LIMIT 1`,
+    path,
+    digest,
+  );
+  return row === undefined ? undefined : text(row, 'session');
+}
+
 /** The digest of a file that looks as the version which was written last: it needs no reading. */
 function* digestByStamp({ place, path }: MirrorRecord, stamp: string | null): Work<string | undefined> {
   if (stamp === null) return undefined;
@@ -114,6 +129,12 @@ function* digestByStamp({ place, path }: MirrorRecord, stamp: string | null): Wo
     path,
   );
   return row === undefined || textOrNull(row, 'stamp') !== stamp ? undefined : text(row, 'digest');
+}
+
+/** Whether what was found is a version of a file; of documents one that was made in another checkout is one too. */
+function* wasVersion({ place, path }: MirrorRecord, { isDocument }: MirrorFile, digest: string): Work<boolean> {
+  if (yield* wasMirror(place, path, digest)) return true;
+  return isDocument === true && (yield* selectVersion(path, digest)) !== undefined;
 }
 
 /** Brings a file up to date if the record is still the newest of its mirror; for who holds the lock on it. */
@@ -131,7 +152,7 @@ export function* settleMirror(
   if (!isNewest || number(row, 'source') !== record.source) return { commit: false, value: false };
   const known = yield* digestByStamp(record, file.stamp());
   const found = known ?? file.digest();
-  const wasMade = known !== undefined || (found !== null && (yield* wasMirror(record.place, record.path, found)));
+  const wasMade = known !== undefined || (found !== null && (yield* wasVersion(record, file, found)));
   const stamp = file.write(found, wasMade);
   if (stamp === record.stamp) return { commit: false, value: true };
   yield* run('UPDATE mirror SET stamp = ? WHERE id = ?', stamp, number(row, 'id'));

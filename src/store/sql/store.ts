@@ -11,7 +11,7 @@ import { selectProved, wasAppended } from './events.ts';
 import { selectRenewals } from './leases.ts';
 import { selectSamples } from './samples.ts';
 import { kindOf, loadCommon, loadSession, readSession, remakeRow } from './load.ts';
-import { selectMirrorAt, selectMirrors, settleMirror, wasMirror } from './mirrors.ts';
+import { selectMirrorAt, selectMirrors, selectVersion, settleMirror, wasMirror } from './mirrors.ts';
 import { selectProcesses } from './processes.ts';
 import { selectRequest } from './requests.ts';
 import { selectRows } from './sessions.ts';
@@ -79,6 +79,7 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
     mirrors: async (sessions) => backend.ask(() => selectMirrors(sessions)),
     mirrorAt: async (place, path) => backend.ask(() => selectMirrorAt(place, path)),
     wasMirror: async (place, path, digest) => backend.ask(() => wasMirror(place, path, digest)),
+    versionOf: async (path, digest) => backend.ask(() => selectVersion(path, digest)),
     settleMirror: async (record, file, wait) => {
       // One for all files of a folder, which may be that of several kinds: it is moved under the same lock. Or sessions are in a
       // file by turns, those of one kind, or all that documents describe.
