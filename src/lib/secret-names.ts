@@ -270,7 +270,7 @@ function findCredential(text: string, from: number, scheme: string, isHeader: bo
   const head = text.slice(start, start + HEAD);
   if (head.startsWith(MARK) || isPlaceholder(/^\S*/.exec(head)?.[0] ?? '')) return undefined;
   // What is the name of a secret is no credential: what stands behind it is one.
-  const named = /^([A-Za-z][\w-]*)[ \t]{0,16}[:=]/.exec(head)?.[1];
+  const named = (/^([A-Za-z][\w-]*)[ \t]{0,16}[:=]/.exec(head) ?? /^--([A-Za-z][\w-]*)[ \t]/.exec(head))?.[1];
   if (named !== undefined && isSecretName(wordsOf(named))) return undefined;
   // What a server asks for names its parameters.
   if (/^[a-z_]+=["\\]/.test(head) && scheme === 'bearer') return undefined;
