@@ -151,6 +151,7 @@ const archiveSession = async (
         return faults.length > 0 ? err(refuseUnsound(faults)) : ok({ ...worked, events: [event] });
       },
       () => answerOf(ground, stamp, source, placing.value(stamp)),
+      { isBeside: true },
     ),
   );
 };

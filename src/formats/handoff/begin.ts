@@ -66,7 +66,9 @@ export const orderMaking = async (
   const isSame = goesOn !== undefined && goesOn.common.goal === making.task;
   const found = await foundHandover(world, ground, making, goesOn);
   const makesWay = described !== undefined || made.includes('session_state');
-  const left = makesWay ? await leavingTarget(world, ground, isSame ? goesOn.key : undefined) : undefined;
+  const leaving = makesWay ? await leavingTarget(world, ground, isSame ? goesOn.key : undefined) : ok(undefined);
+  if (!leaving.ok) return leaving;
+  const left = leaving.value;
   const target = isSame
     ? { ...targetOf(goesOn, where), found }
     : await begunTarget(world, making.task, where, { found, beside: left });

@@ -7,23 +7,26 @@ import type { World } from '../../kernel/verb.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { archiveEvent, stampFor } from './archive-event.ts';
 import { digestOfDocument } from './clean.ts';
-import { decideOnDocuments, describedSession, liveTarget, targetOf, type Ground, type Target } from './live.ts';
+import { decideOnDocuments, liveTarget, type Ground, type Target } from './live.ts';
 import { mostBytes } from './look.ts';
 import { currentPath } from './roots.ts';
 
 /** What has the documents of a checkout makes way for another pair, and nothing of it is lost. */
 
-/** Whoever has them now: a session, unless it is that one, or what another program has left there, which becomes one. */
+/**
+ * Whoever has them now: a session, unless it is that one, or what another program has left there, which becomes one. Refused
+ * is what somebody works with.
+ */
 export const leavingTarget = async (
   world: World,
   ground: Ground,
   key: string | undefined,
-): Promise<Target | undefined> => {
-  const described = await describedSession(world, ground.root);
-  if (described !== undefined) return described.key === key ? undefined : targetOf(described);
-  if (!world.files.exists(`${ground.look.root}/${currentPath}`)) return undefined;
-  const found = await liveTarget(world, ground);
-  return found.ok && found.value.where?.sessionState === currentPath ? found.value : undefined;
+): Promise<Result<Target | undefined, Refusal>> => {
+  const live = await liveTarget(world, ground);
+  if (!live.ok) return live.error.code === 'lease' ? live : ok(undefined);
+  const { key: own, where } = live.value;
+  const isThere = where === undefined || where.sessionState === currentPath;
+  return ok(isThere && own !== key ? live.value : undefined);
 };
 
 /** Its pair is archived, and its handover says so. Refused while somebody else holds it: whoever does works with it. */
