@@ -665,6 +665,28 @@ suite('a pair that makes way for a new one', () => {
     assert.deepEqual(auditOf(world), clean);
   });
 
+  test('stays while another program says that somebody works with it', (context) => {
+    const world = createWorld(context);
+    world.write(current, sample(sessionState));
+    world.write(transferOf('20260312_0915'), sample(handover));
+    world.answer('handoff', 'archive', '--timestamp', '20260312_1000');
+    const lease = {
+      version: 1,
+      holder: 'dora',
+      purpose: 'look',
+      acquired_at: '2026-03-17T11:50:00+00:00',
+      expires_at: '2026-03-17T12:20:00+00:00',
+      handover: 'handovers/20260312_0915_handover.md',
+      session_state: 'session-state/CURRENT.md',
+    };
+    world.write(`${root}/session-state/ACTIVE_LEASE.json`, JSON.stringify(lease));
+    const before = filesOf(world);
+    for (const step of [restore('20260312_1000'), ['handoff', 'new', ...ship, '--force']])
+      assert.match(refusedText(world, 10, ...step), /^stint: The documents are held by dora /);
+    assert.deepEqual(filesOf(world), before);
+    assert.equal(later(world, 30).answer(...restore('20260312_1000')).superseded.session, task);
+  });
+
   test('stays while somebody else holds its session', (context) => {
     const world = begun(context);
     as(world, 'ana').answer('lease', 'claim');
