@@ -474,6 +474,20 @@ suite('a restored pair', () => {
     assert.deepEqual(auditOf(ana), clean);
   });
 
+  test('that is taken over with its lease has the file of that, and not of the one that left', (context) => {
+    const world = begun(context);
+    world.answer('handoff', 'archive', '--timestamp', '20260317_1000');
+    const other = ['--task', 'Another', '--updated-by', 'ana', '--next-owner', 'ben', '--force'];
+    const { session } = later(world, 5).answer('handoff', 'new', ...other);
+    const cem = as(later(world, 6), 'cem');
+    cem.answer('lease', 'claim', '--session', session);
+    as(later(world, 6), 'ana').answer('lease', 'claim', '--session', task);
+    cem.answer(...restore('20260317_1000', '--take-over'));
+    const lease: Printed = JSON.parse(textOf(world, `${root}/session-state/ACTIVE_LEASE.json`));
+    assert.deepEqual([lease.holder, lease.handover], ['cem', 'handovers/20260317_1206_handover.md']);
+    assert.deepEqual(auditOf(cem), clean);
+  });
+
   test('that no session here has made begins a task with what it says', (context) => {
     const world = createWorld(context);
     const said = {
@@ -767,4 +781,20 @@ suite('whoever is interrupted', () => {
       assert.deepEqual(auditOf(world), clean);
     },
   );
+
+  test('by that leaves no stamp that another session takes', { skip: withoutUser }, (context) => {
+    const world = createWorld(context);
+    world.answer('handoff', 'new', ...ship, '--handover-output', `${root}/handovers/a.md`);
+    const user = ordinary(world);
+    const folders = ['handovers', 'session-state'].map((folder) => world.path(root, folder));
+    for (const folder of folders) chmodSync(folder, 0o555);
+    const other = ['--task', 'Another', '--updated-by', 'ana', '--next-owner', 'ben', '--force'];
+    user.run('handoff', 'new', ...other, '--handover-output', `${root}/handovers/b.md`);
+    assert.equal(user.run('handoff', 'archive', '--json').json.timestamp, '20260317_1201');
+    for (const folder of folders) chmodSync(folder, 0o755);
+    user.answer('note', 'going on', '--session', `${task}-2`);
+    assert.equal(valueIn(world, stateOf('20260317_1200'), 'Task'), 'Ship the parser');
+    assert.equal(valueIn(world, stateOf('20260317_1201'), 'Task'), 'Another');
+    assert.deepEqual(auditOf(user), clean);
+  });
 });
