@@ -474,6 +474,20 @@ suite('a restored pair', () => {
     assert.deepEqual(auditOf(ana), clean);
   });
 
+  test('that is taken over with its lease has the file of that, and not of the one that left', (context) => {
+    const world = begun(context);
+    world.answer('handoff', 'archive', '--timestamp', '20260317_1000');
+    const other = ['--task', 'Another', '--updated-by', 'ana', '--next-owner', 'ben', '--force'];
+    const { session } = later(world, 5).answer('handoff', 'new', ...other);
+    const cem = as(later(world, 6), 'cem');
+    cem.answer('lease', 'claim', '--session', session);
+    as(later(world, 6), 'ana').answer('lease', 'claim', '--session', task);
+    cem.answer(...restore('20260317_1000', '--take-over'));
+    const lease: Printed = JSON.parse(textOf(world, `${root}/session-state/ACTIVE_LEASE.json`));
+    assert.deepEqual([lease.holder, lease.handover], ['cem', 'handovers/20260317_1206_handover.md']);
+    assert.deepEqual(auditOf(cem), clean);
+  });
+
   test('that no session here has made begins a task with what it says', (context) => {
     const world = createWorld(context);
     const said = {
@@ -665,6 +679,28 @@ suite('a pair that makes way for a new one', () => {
     assert.deepEqual(auditOf(world), clean);
   });
 
+  test('stays while another program says that somebody works with it', (context) => {
+    const world = createWorld(context);
+    world.write(current, sample(sessionState));
+    world.write(transferOf('20260312_0915'), sample(handover));
+    world.answer('handoff', 'archive', '--timestamp', '20260312_1000');
+    const lease = {
+      version: 1,
+      holder: 'dora',
+      purpose: 'look',
+      acquired_at: '2026-03-17T11:50:00+00:00',
+      expires_at: '2026-03-17T12:20:00+00:00',
+      handover: 'handovers/20260312_0915_handover.md',
+      session_state: 'session-state/CURRENT.md',
+    };
+    world.write(`${root}/session-state/ACTIVE_LEASE.json`, JSON.stringify(lease));
+    const before = filesOf(world);
+    for (const step of [restore('20260312_1000'), ['handoff', 'new', ...ship, '--force']])
+      assert.match(refusedText(world, 10, ...step), /^stint: The documents are held by dora /);
+    assert.deepEqual(filesOf(world), before);
+    assert.equal(later(world, 30).answer(...restore('20260312_1000')).superseded.session, task);
+  });
+
   test('stays while somebody else holds its session', (context) => {
     const world = begun(context);
     as(world, 'ana').answer('lease', 'claim');
@@ -745,4 +781,20 @@ suite('whoever is interrupted', () => {
       assert.deepEqual(auditOf(world), clean);
     },
   );
+
+  test('by that leaves no stamp that another session takes', { skip: withoutUser }, (context) => {
+    const world = createWorld(context);
+    world.answer('handoff', 'new', ...ship, '--handover-output', `${root}/handovers/a.md`);
+    const user = ordinary(world);
+    const folders = ['handovers', 'session-state'].map((folder) => world.path(root, folder));
+    for (const folder of folders) chmodSync(folder, 0o555);
+    const other = ['--task', 'Another', '--updated-by', 'ana', '--next-owner', 'ben', '--force'];
+    user.run('handoff', 'new', ...other, '--handover-output', `${root}/handovers/b.md`);
+    assert.equal(user.run('handoff', 'archive', '--json').json.timestamp, '20260317_1201');
+    for (const folder of folders) chmodSync(folder, 0o755);
+    user.answer('note', 'going on', '--session', `${task}-2`);
+    assert.equal(valueIn(world, stateOf('20260317_1200'), 'Task'), 'Ship the parser');
+    assert.equal(valueIn(world, stateOf('20260317_1201'), 'Task'), 'Another');
+    assert.deepEqual(auditOf(user), clean);
+  });
 });

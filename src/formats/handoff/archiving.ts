@@ -156,6 +156,7 @@ const archiveSession = async (
         return faults.length > 0 ? err(refuseUnsound(faults)) : ok({ ...worked, events: [event] });
       },
       () => answerOf(ground, stamp, source, placing.value(stamp)),
+      { isBeside: true },
     ),
   );
 };

@@ -73,9 +73,11 @@ export const orderMaking = async (
   const found = await foundHalves(world, ground, making, { goesOn, isDescribed: described !== undefined });
   if (!found.ok) return found;
   const makesWay = described !== undefined || made.includes('session_state');
-  const leaving = await leavingTarget(world, ground, isSame ? goesOn.key : undefined, { fence });
+  const leaving = makesWay
+    ? await leavingTarget(world, ground, isSame ? goesOn.key : undefined, { fence })
+    : ok(undefined);
   if (!leaving.ok) return leaving;
-  const left = makesWay ? leaving.value : undefined;
+  const left = leaving.value;
   const target = isSame
     ? { ...targetOf(goesOn, where), found: found.value }
     : await begunTarget(world, making.task, where, { found: found.value, beside: left, guards });

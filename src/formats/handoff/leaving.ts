@@ -7,7 +7,7 @@ import type { World } from '../../kernel/verb.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { archiveEvent, stampFor } from './archive-event.ts';
 import { digestOfDocument } from './clean.ts';
-import { decideOnDocuments, describedSession, liveTarget, targetOf, type Ground, type Target } from './live.ts';
+import { decideOnDocuments, describedSession, liveTarget, type Ground, type Target } from './live.ts';
 import { wasVersion } from './seen.ts';
 import { toldSession } from './told.ts';
 import { mostBytes } from './look.ts';
@@ -15,7 +15,10 @@ import { currentPath } from './roots.ts';
 
 /** What has the documents of a checkout makes way for another pair, and nothing of it is lost. */
 
-/** Whoever has them now: a session, unless it is that one, or what another program has left there, which becomes one. */
+/**
+ * Whoever has them now: a session, unless it is that one, or what another program has left there, which becomes one. Refused
+ * is what somebody works with.
+ */
 export const leavingTarget = async (
   world: World,
   ground: Ground,
@@ -23,14 +26,14 @@ export const leavingTarget = async (
   how: { readonly fence?: 'own' | undefined } = {},
 ): Promise<Result<Target | undefined, Refusal>> => {
   const described = await describedSession(world, ground.root);
-  if (described !== undefined) return ok(described.key === key ? undefined : targetOf(described));
-  if (!world.files.exists(`${ground.look.root}/${currentPath}`)) return ok(undefined);
   // What tells of a session that has its documents elsewhere leaves nothing: what is not known of it is kept beside.
-  if ((await toldSession(world, ground)) !== undefined) return ok(undefined);
-  const found = await liveTarget(world, ground, how);
+  if (described === undefined && (await toldSession(world, ground)) !== undefined) return ok(undefined);
+  const live = await liveTarget(world, ground, how);
   // What cannot be taken over is kept beside what is written there.
-  if (!found.ok) return found.error.code === 'lease' ? found : ok(undefined);
-  return ok(found.value.where?.sessionState === currentPath ? found.value : undefined);
+  if (!live.ok) return live.error.code === 'lease' ? live : ok(undefined);
+  const { key: own, where } = live.value;
+  const isThere = where === undefined || where.sessionState === currentPath;
+  return ok(isThere && own !== key ? live.value : undefined);
 };
 
 /** Its pair is archived, and its handover says so. Refused while somebody else holds it: whoever does works with it. */

@@ -309,13 +309,16 @@ const refuseConflict = ({ key }: OpenedSession, { conflicts }: SeenPair): Refusa
     hint: 'stint handoff reconcile --updated-by WHO',
   });
 
-/** An order about the documents of one session; it answers from the session and the texts that they are to have then. */
+/**
+ * An order about the documents of one session; it answers from the session and the texts that they are to have then.
+ * `isBeside`: they stay what they are, so whoever holds the session is not asked.
+ */
 export const orderDocuments = (
   world: World,
   target: Target,
   change: (worked: Worked, seen: SeenPair | undefined, beforehand: Beforehand) => Result<Changed, Refusal>,
   answer: (after: OpenedSession, texts: Readonly<Record<Half, string>>) => JsonObject,
-  options: { readonly mayConflict?: boolean } = {},
+  { mayConflict = false, isBeside = false }: { readonly mayConflict?: boolean; readonly isBeside?: boolean } = {},
 ): Order<JsonObject> => {
   let texts: Readonly<Record<Half, string>> = { handover: '', session_state: '' };
   return {
@@ -323,7 +326,7 @@ export const orderDocuments = (
     guards: target.guards,
     processes: [],
     // Documents are those of whoever holds the session, also where only remarks become of what is written.
-    fence: 'joins',
+    fence: isBeside ? undefined : 'joins',
     arrives: target.arrives,
     decide: (sessions, beforehand) =>
       decideOnDocuments(
@@ -337,7 +340,7 @@ export const orderDocuments = (
           texts = standingTexts(changed.value);
           return ok(changed.value.events);
         },
-        options,
+        { mayConflict },
       ),
     answer: (after) => {
       const session = after.get(target.key);

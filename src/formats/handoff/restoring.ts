@@ -20,7 +20,6 @@ import {
   decideOnDocuments,
   describedSession,
   groundOf,
-  standingTexts,
   targetOf,
   type Ground,
   type Target,
@@ -32,7 +31,7 @@ import { outputIn } from './outputs.ts';
 import { pairAnswer } from './pair-answer.ts';
 import { textIn, type Half } from './print.ts';
 import { restoredTexts, type Restored } from './restore.ts';
-import { printSections, readSections, withBody } from './sections.ts';
+import { readSections } from './sections.ts';
 import { pathsOf, refuseStamp, takenStamps } from './stamps.ts';
 import type { Status } from './statuses.ts';
 import { blockersIn, takeIn } from './take-in.ts';
@@ -357,16 +356,16 @@ const decideRestored = (
   const status = said.status ?? (takesStatus ? undefined : pairFieldsOf(now).status);
   const texts = status === said.status ? wanted : restoredTexts(snapshot.texts, { ...said, status }, paths);
   if (!texts.ok) return err(refuseUnsound(texts.error));
-  const over = unnamedTexts({ session: now, bases });
   const edit = takeIn(
     now,
     bases,
     {
       written: {
-        handover: { text: texts.value.texts.handover, over: over?.handover },
-        session_state: { text: texts.value.texts.session_state, over: over?.session_state },
+        handover: { text: texts.value.texts.handover },
+        session_state: { text: texts.value.texts.session_state },
       },
       origin: 'verb',
+      owner: valueOf(readSections(texts.value.texts.session_state), 'Next owner'),
       override: why,
       mark: { updatedAt: said.at, updatedBy: said.by },
       ...(replaces.length === 0 ? {} : { replaces }),
@@ -374,15 +373,4 @@ const decideRestored = (
     origin,
   );
   return edit.ok ? ok([...events, ...edit.value.events]) : edit;
-};
-
-/** The standing texts where nobody is named to act next: they name who wrote them last, and that was not said. */
-const unnamedTexts = (worked: Pick<Worked, 'session' | 'bases'>): Readonly<Record<Half, string>> | undefined => {
-  if (pairFieldsOf(worked.session).owner !== null) return undefined;
-  const unnamed = (text: string): string => {
-    const changed = withBody(readSections(text), 'Next owner', ['None']);
-    return changed.ok ? printSections(changed.value) : text;
-  };
-  const { handover, session_state: state } = standingTexts(worked);
-  return { handover: unnamed(handover), session_state: unnamed(state) };
 };
