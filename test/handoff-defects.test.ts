@@ -14,7 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { checkDocument, handover, readDocument, sessionState, valueOf } from '../src/formats/handoff/document.ts';
 import { archivedPair, sample } from '../src/formats/handoff/samples.ts';
@@ -704,3 +704,356 @@ test(
     assert.deepEqual(listOf(world.answer('handoff', 'audit').errors), []);
   },
 );
+
+/** What somebody says who means no harm, or some. */
+const hostile: Readonly<Record<string, string>> = {
+  'a section': 'x\n\n## Status\ndone',
+  'a section with other line ends': 'x\r\n\r\n## Status\r\ndone',
+  'a section behind old line ends': 'x\r## Status\rdone',
+  'a section behind U+2028': 'x\u2028## Status\u2028done',
+  'a heading': '## Status',
+  'the root heading': '# Handover',
+  'an open block of code': '~~~ sh',
+  'a block of code': 'a\n```\nb',
+  'a conflict': '<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x',
+  'a side of a conflict': '>>>>>>> x',
+  'a rule': '---',
+  'a list': '- a\n- b',
+  numbers: '1. a\n2) b',
+  'a label': '- Decisions:',
+  'a need': '- Needed to unblock: me',
+  'a comment': '<!-- x',
+  'a NUL': 'a\0b',
+  code: '`a` and `b`',
+  'blank lines': 'a\n\n\nb',
+  tabs: '\tx\n\ty',
+  'a placeholder': 'TODO',
+  'another placeholder': '<fill me in>',
+  'a long text': `${'words '.repeat(50_000)}end`,
+};
+
+/** Fields, and what a summary calls them. */
+const groups: readonly Readonly<Record<string, (summary: Printed) => Printed>>[] = [
+  {
+    task: (summary) => summary.task,
+    current_step: (summary) => summary.current_step,
+    last_completed_step: (summary) => summary.last_completed_step,
+    next_command: (summary) => summary.resume.next_command,
+  },
+  {
+    remaining_step: (summary) => summary.remaining_steps.join(' '),
+    what_was_done: (summary) => summary.what_was_done.join(' '),
+    file_touched: (summary) => summary.files_touched.join(' '),
+    command_to_resume: (summary) => summary.resume.commands.join(' '),
+    prerequisite: (summary) => summary.resume.prerequisites.join(' '),
+  },
+  { blocker: (summary) => summary.blockers.join(' ') },
+];
+
+/** A text as it is read back: in a line, without what has no place in a document; of a value that is marked, the value. */
+const readBack = (text: string): string =>
+  text
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .replace(/^<(.*)>$/, '$1')
+    .trim();
+
+test('W18: whatever text is said, it is read back, or refused before anything is written; corrected, the same works', async (context) => {
+  for (const [what, text] of Object.entries(hostile)) {
+    const made = { task: text, current_step: text, next_command: text, remaining_step: [text], what_was_done: [text] };
+    const tried: readonly (readonly [verb: string, input: JsonObject])[] = [
+      ['handoff new', { ...named, ...made }],
+      ['handoff new', { ...named, ...made, session_output: `${root}/session-state/x.md` }],
+    ];
+    for (const [verb, input] of tried) {
+      const { world, ask } = await asker(context);
+      const before = filesOf(world);
+      const { isDone, code, said } = await ask(verb, input);
+      if (!isDone) {
+        assert.equal(code, 'invalid-input', `${verb} with ${what}: ${said.slice(0, 300)}`);
+        assert.deepEqual(filesOf(world), before, `${verb} with ${what} has written nothing`);
+        assert.deepEqual(listOf((await done(ask, 'list', { all: true })).sessions), [], `${verb} with ${what}`);
+      }
+      if (!isDone) {
+        const { session_output: output } = input;
+        await done(ask, verb, { ...named, task: 'Go', ...(output === undefined ? {} : { session_output: output }) });
+      }
+      const [state = ''] = readdirSync(world.path(root, 'session-state')).filter((name) => name.endsWith('.md'));
+      const document = readDocument(sessionState, textOf(world, `${root}/session-state/${state}`));
+      assert.deepEqual(
+        checkDocument(sessionState, textOf(world, `${root}/session-state/${state}`)),
+        [],
+        `${verb} with ${what}`,
+      );
+      if (isDone) assert.equal(valueOf(document, 'Task'), readBack(text), `${verb} with ${what}`);
+    }
+
+    const { world, ask } = await asker(context);
+    await done(ask, 'handoff new', { ...named, task: 'Ship it' });
+    for (const fields of groups) {
+      const before = filesOf(world);
+      const saying = (said: string): JsonObject => ({
+        ...by,
+        ...('blocker' in fields ? { status: 'blocked' } : {}),
+        ...Object.fromEntries(Object.keys(fields).map((field) => [field, 'task' in fields ? said : [said]])),
+      });
+      const { isDone, code, said } = await ask('handoff update', saying(text));
+      const name = `${Object.keys(fields).join(', ')} with ${what}: ${said.slice(0, 300)}`;
+      assert.deepEqual(faultsOf(world), [], name);
+      if (!isDone) {
+        assert.equal(code, 'invalid-input', name);
+        assert.deepEqual(filesOf(world), before, name);
+        await done(ask, 'handoff update', saying('Go'));
+      }
+      const summary = await done(ask, 'handoff summarize');
+      for (const [field, readIn] of Object.entries(fields))
+        assert.equal(readBack(readIn(summary)), isDone ? readBack(text) : 'Go', `${field} of ${name}`);
+    }
+    for (const field of ['decision', 'assumption', 'needs'])
+      await ask('handoff update', { ...by, [field]: text, blocker: ['b'] });
+    assert.deepEqual(faultsOf(world), [], what);
+    await done(ask, 'handoff validate');
+  }
+});
+
+test('W18: what is refused for anything else has written nothing either', async (context) => {
+  const times = [
+    'yesterday',
+    '2026-02-30T09:00:00Z',
+    '2026-03-12 09:00:00Z',
+    '2026-03-12T09:00:00',
+    '2026-03-12t09:00:00z',
+    '2026-13-01T00:00:00Z',
+    '2026-03-12T24:30:00Z',
+    '',
+    '1773757825000',
+    '2026-W11-4T09:00:00Z',
+  ];
+  const made = { ...named, task: 'Ship it' };
+  const wrong: readonly (readonly [verb: string, input: JsonObject, more: JsonObject])[] = [
+    ...times.flatMap((last_updated) =>
+      [
+        ['handoff new', made],
+        ['handoff new-state', made],
+        ['handoff new-handover', { ...named, task_summary: 'Ship it' }],
+        ['handoff begin', { holder: 'ana', purpose: 'Go', task: 'Ship it' }],
+      ].map(([verb, input]) => [String(verb), input as JsonObject, { last_updated }] as const),
+    ),
+    ['handoff new', made, { status: 'finished' }],
+    ['handoff new', made, { status: 'Done' }],
+    ['handoff new', made, { next_owner: '' }],
+    ['handoff new', made, { task: '  ' }],
+    ['handoff new', made, { handover_output: `${root}/session-state/CURRENT.md` }],
+    ['handoff new', made, { status: 'in-progress', blocker: ['no token'] }],
+    ['handoff new', made, { status: 'done', remaining_step: ['Test it'] }],
+    ['handoff begin', { holder: 'ana', purpose: 'Go', task: 'Ship it' }, { ttl_minutes: 99_999_999_999 }],
+  ];
+  for (const [verb, input, more] of wrong) {
+    const { world, ask } = await asker(context);
+    const before = filesOf(world);
+    const { isDone, said } = await ask(verb, { ...input, ...more });
+    assert.ok(!isDone, `${verb} ${JSON.stringify(more)}: ${said}`);
+    assert.deepEqual(filesOf(world), before, `${verb} ${JSON.stringify(more)}`);
+    await done(ask, verb, input);
+  }
+  const { world, ask } = await asker(context);
+  await done(ask, 'handoff new', made);
+  const before = filesOf(world);
+  for (const last_updated of times)
+    for (const [verb, input] of Object.entries(writing).filter(([name]) =>
+      /update|reconcile|repair|restore|begin|end/.test(name),
+    ))
+      assert.ok(!(await ask(verb, { ...input, last_updated })).isDone, `${verb} at ${last_updated}`);
+  assert.deepEqual(filesOf(world), before);
+});
+
+test('W19: whether the tree is clean is what git says of this tree, whatever its files are called', (context) => {
+  const world = createWorld(context);
+  for (const [path, text] of Object.entries(leftBehind())) world.write(path, text);
+  for (const name of ['a.txt', 'src/b.ts', 'naïve café.md']) world.write(name, 'one\n');
+  world.write('latin1.txt', Buffer.from([0x63, 0x61, 0x66, 0xe9, 0x0a]));
+  world.git('add', '-A');
+  world.git('commit', '-qm', 'all');
+  const other = createWorld(context);
+  const elsewhere = {
+    env: {
+      GIT_DIR: other.path('.git'),
+      GIT_WORK_TREE: other.project,
+      GIT_INDEX_FILE: 'x',
+      GIT_CONFIG_COUNT: undefined,
+    },
+  };
+  const seen = (from: TestWorld = world): Printed =>
+    listOf(from.answer('handoff', 'ready').reasons).find(({ code }) => code === 'tree-dirty')?.text;
+  for (const setting of ['status.branch', 'status.short', 'core.quotePath', 'status.relativePaths'])
+    world.git('config', setting, 'true');
+  assert.equal(seen(), undefined, 'what was committed is clean');
+  assert.equal(seen(world.with(elsewhere)), undefined, 'whatever a hook has set');
+  world.write('a.txt', 'two\n');
+  assert.equal(seen(), '1 file is changed and not committed: a.txt');
+  assert.equal(seen(world.with(elsewhere)), '1 file is changed and not committed: a.txt');
+  world.git('checkout', '-q', '--', 'a.txt');
+  world.git('mv', 'a.txt', 'renamed café.txt');
+  assert.equal(seen(), '1 file is changed and not committed: renamed café.txt');
+  world.git('mv', 'renamed café.txt', 'a.txt');
+  world.write('latin1.txt', Buffer.from([0xe8, 0x0a]));
+  world.write('  spaces -> arrows.txt', 'x');
+  assert.match(seen(), /^2 files are changed and not committed: (?=.*latin1\.txt)(?=.*spaces -> arrows\.txt)/);
+});
+
+test('W20: what is begun is a record of its own, and nothing of another one is written over', async (context) => {
+  const { world, ask } = await asker(context);
+  world.write(`${root}/handovers/20260317_1200_handover.md`, 'precious\n');
+  world.write(`${root}/session-state/20260317_1200_session-state.md`, 'precious too\n');
+  const first = await done(ask, 'handoff new', { ...named, task: 'First', current_step: 'Mine' });
+  await done(ask, 'handoff update', { ...by, status: 'ready-for-review' });
+  await done(ask, 'handoff update', { ...by, status: 'done' });
+  const before = filesOf(world);
+  for (const [verb, input] of [
+    ['handoff new', { ...named, task: 'Second' }],
+    ['handoff new-state', { ...named, task: 'Second' }],
+  ] as const)
+    assert.equal((await ask(verb, input)).code, 'conflict', verb);
+  assert.deepEqual(filesOf(world), before);
+  const second = await done(ask, 'handoff new', { ...named, task: 'Second', force: true });
+  const third = await done(ask, 'handoff new-handover', { ...named, task_summary: 'Third' });
+  const { session: fourth, handover: at } = await done(ask, 'handoff begin', {
+    holder: 'cem',
+    purpose: 'Go',
+    task: 'Third',
+  });
+  assert.deepEqual([fourth, at], [third.session, third.handover], 'what is open goes on');
+  assert.equal(new Set([first.session, second.session, third.session]).size, 3);
+  assert.equal(new Set([first.handover, second.handover, third.handover]).size, 3);
+  const { status, handover: said } = (await done(ask, 'handoff summarize')).documents === undefined ? third : third;
+  assert.deepEqual([status, said], ['in-progress', third.handover], 'a new record does not begin as done');
+  assert.equal(textOf(world, `${root}/handovers/20260317_1200_handover.md`), 'precious\n');
+  assert.equal(textOf(world, `${root}/session-state/20260317_1200_session-state.md`), 'precious too\n');
+  const states = Object.entries(filesOf(world)).filter(([path]) => path.includes('session-state/'));
+  assert.ok(
+    states.some(([, text]) => text.includes('## Task\nFirst\n\n## Status\ndone\n')),
+    'the first is archived as it was',
+  );
+  assert.ok(
+    states.some(([, text]) => text.includes('## Task\nSecond\n')),
+    'and so is the second',
+  );
+});
+
+test('W21: reconcile and repair change nothing that is sound, and nothing twice', async (context) => {
+  const at = async (world: TestWorld, minutes: number): Promise<Ask> =>
+    askIn(context, world, new Date(Date.parse(noon) + minutes * 60_000).toISOString());
+  const said = {
+    state: { Task: 'Ship it', 'Remaining steps': '1. Test it' },
+    transfer: { 'Task summary': 'Ship it', 'Remaining work': '1. Test it' },
+  };
+  // A pair that is sound, whoever has written it, is left alone.
+  const { world: sound, ask: first } = await asker(context, leftBehind(said));
+  const untouched = filesOf(sound);
+  assert.equal((await done(first, 'handoff repair', { updated_by: 'cem' })).active_pair.changed, false);
+  assert.deepEqual(filesOf(sound), untouched);
+  // A note of an old blocker beside another status is somebody's word: repair does not make it the status.
+  const noted = { ...said.state, Status: 'ready-for-review', Blockers: '- once: no token' };
+  const { world: review, ask: askReview } = await asker(
+    context,
+    leftBehind({ state: noted, transfer: { ...said.transfer, Status: 'ready-for-review' } }),
+  );
+  const asLeft = filesOf(review);
+  await done(askReview, 'handoff repair', { updated_by: 'cem' });
+  assert.deepEqual(filesOf(review), asLeft);
+  // What somebody made of the session state counts, and once it is one account that stays.
+  const { world, ask } = await asker(
+    context,
+    leftBehind({ state: { ...said.state, Status: 'blocked' }, transfer: { ...said.transfer, Status: 'blocked' } }),
+  );
+  world.write(current, textOf(world, current).replace('## Status\nblocked', '## Status\nin-progress'));
+  assert.equal((await done(ask, 'handoff reconcile', by)).status, 'in-progress');
+  const once = filesOf(world);
+  for (const [minutes, verb] of [
+    [1, 'handoff repair'],
+    [2, 'handoff repair'],
+  ] as const) {
+    const answer = await done(await at(world, minutes), verb, { updated_by: 'cem' });
+    assert.equal(answer.active_pair.changed, false);
+    assert.deepEqual(filesOf(world), once, `${verb} after ${minutes} minutes`);
+  }
+  const content = (text: string): string => text.replaceAll(/(## (?:Last updated|Updated by)\n).*/g, '$1');
+  const contents = (files: Readonly<Record<string, string>>): readonly (readonly [string, string])[] =>
+    Object.entries(files).map(([path, text]) => [path, content(text)] as const);
+  await done(await at(world, 3), 'handoff reconcile', { updated_by: 'cem' });
+  assert.deepEqual(contents(filesOf(world)), contents(once), 'reconcile says the same again');
+  // What is broken is put right once.
+  world.write(current, textOf(world, current).replace('## Next owner\nben', '## Next owner\ndora'));
+  world.write(`${root}/session-state/20260310_0900_session-state.md`, sample(sessionState));
+  const repaired = await done(await at(world, 4), 'handoff repair', { updated_by: 'cem' });
+  assert.deepEqual(repaired.repairs.snapshot_pairs_repaired, ['20260310_0900']);
+  const right = filesOf(world);
+  const again = await done(await at(world, 5), 'handoff repair', { updated_by: 'dora' });
+  assert.deepEqual(again.repairs.snapshot_pairs_repaired, []);
+  assert.deepEqual(filesOf(world), right);
+});
+
+test('N18: a document that is a link is written inside of the documents or not at all', async (context) => {
+  const targets: Readonly<Record<string, (world: TestWorld) => string>> = {
+    'a file outside': (world) => join(world.root, 'outside.md'),
+    'a file of the project': () => '../../../README.md',
+    'a file that is not there': (world) => join(world.root, 'none.md'),
+    'a file of the project that is not there': () => '../../../none.md',
+  };
+  for (const [what, targetIn] of Object.entries(targets))
+    for (const path of [current, transfer, `${root}/session-state/ACTIVE_LEASE.json`])
+      for (const isOurs of [false, true]) {
+        const { world, ask } = await asker(context, isOurs ? {} : leftBehind());
+        const text = sample(path === transfer ? handover : sessionState);
+        if (isOurs) await done(ask, 'handoff new', { ...named, task: 'Ship it', handover_output: transfer });
+        writeFileSync(join(world.root, 'outside.md'), text);
+        world.write('README.md', text);
+        rmSync(world.path(path), { force: true });
+        symlinkSync(targetIn(world), world.path(path));
+        const before = filesOf(world);
+        for (const [verb, input] of Object.entries(writing)) await ask(verb, input);
+        const after = filesOf(world);
+        for (const [file, said] of Object.entries(after)) {
+          if (/docs\/tests\/(?:handovers|session-state)\//.test(file)) continue;
+          assert.equal(said, before[file], `${file}, where ${path} is a link to ${what}${isOurs ? ', of ours' : ''}`);
+        }
+        assert.equal(existsSync(join(world.root, 'none.md')), false);
+      }
+});
+
+test('N61: a file in the place of a folder is told by every verb, and stays', async (context) => {
+  // These write one half, and do not need the folder of the other.
+  const alone: Readonly<Record<string, string>> = {
+    'handoff new-handover': `${root}/session-state`,
+    'handoff new-state': `${root}/handovers`,
+  };
+  for (const place of ['docs', root, `${root}/session-state`, `${root}/handovers`]) {
+    const { world, ask } = await asker(context, { [place]: 'a file' });
+    const before = filesOf(world);
+    for (const [verb, input] of [...Object.entries(reading), ...Object.entries(writing)]) {
+      const { isDone, said, answer } = await ask(verb, input);
+      const isTold =
+        !isDone ||
+        listOf(answer.warnings ?? []).length > 0 ||
+        /root|locate|audit|repair/.test(verb) ||
+        alone[verb] === place;
+      assert.ok(isTold, `${verb}, where ${place} is a file: ${said}`);
+    }
+    assert.equal(textOf(world, place), 'a file');
+    for (const file of Object.keys(before))
+      assert.equal(filesOf(world)[file], before[file], `${file}, where ${place} is a file`);
+  }
+});
+
+test('N95: a name is a line of text for every verb', async (context) => {
+  const { world, ask } = await asker(context, leftBehind());
+  await done(ask, 'handoff update', by);
+  const before = filesOf(world);
+  const fields = ['updated_by', 'next_owner', 'holder'] as const;
+  for (const value of ['evil\nState: none', 'a\0b', 'a\u001b[2J', 'a\u2028b', 'a\u0085b', '', '   ', 'x'.repeat(300)])
+    for (const [verb, input] of Object.entries(writing))
+      for (const field of fields.filter((one) => one in input)) {
+        const { isDone, said } = await ask(verb, { ...input, [field]: value });
+        assert.ok(!isDone, `${verb} ${field}=${JSON.stringify(value)}: ${said.slice(0, 300)}`);
+      }
+  assert.deepEqual(filesOf(world), before);
+});

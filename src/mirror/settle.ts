@@ -312,7 +312,15 @@ const pathOf = (
 ): string | undefined => {
   const { root } = places.homeOf({ place, branch: ground?.row.branch ?? null });
   const there = placeOfFolder(root, path);
-  return there !== undefined && isBelow({ path }, ground) && isLink(there) ? there : confine(root, path);
+  if (!isBelow({ path }, ground)) return confineDocument(root, path);
+  return there !== undefined && isLink(there) ? there : confine(root, path);
+};
+
+/** A document lies in one of the two folders below its root, out of which no link leads. */
+const confineDocument = (root: string, path: string): string | undefined => {
+  const documents = dirname(dirname(path));
+  const below = confine(root, documents);
+  return below === undefined ? undefined : confine(below, path.slice(documents.length + 1));
 };
 
 const isLink = (path: string): boolean => {

@@ -110,11 +110,20 @@ const changing = (folder: string, path: string, change: (place: string) => strin
   }
 };
 
+/** What lies at a place itself; where a file is where a folder should be, something does. */
+const kindAt = (place: string): 'file' | 'nothing' | 'other' => {
+  try {
+    const found = lstatSync(place, { throwIfNoEntry: false });
+    return found === undefined ? 'nothing' : found.isFile() ? 'file' : 'other';
+  } catch (error) {
+    if (errnoCode(error) === null) throw error;
+    return 'other';
+  }
+};
+
 const isPlain = (folder: string, path: string): boolean => {
   const place = placeOfFolder(folder, path);
-  if (place === undefined) return false;
-  const found = lstatSync(place, { throwIfNoEntry: false });
-  return found === undefined || found.isFile();
+  return place !== undefined && ['file', 'nothing'].includes(kindAt(place));
 };
 
 /** Whether a path is whole, or climbs, on another system than this one. */

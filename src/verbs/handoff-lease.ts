@@ -157,7 +157,7 @@ const claim = async (
       source: live?.source ?? 'session',
       lease_token: session.common.lease?.token ?? null,
     }),
-    { mayConflict: true },
+    { conflicts: 'stay' },
   );
   return ok({ ...within(order), report: (refusal) => refusedToJson({ ...held, facts: newest() }, refusal) });
 };

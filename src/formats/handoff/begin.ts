@@ -98,7 +98,12 @@ const foundHalves = async (
     const isKnown = half === 'handover' ? goesOn?.common.documents?.handover === path : isDescribed;
     if (path === null || made.includes(half) || isKnown) continue;
     const text = (await world.project()).whole(look.root, path, mostBytes);
-    if (!text.ok) continue;
+    if (!text.ok) {
+      if (text.error.isMissing) continue;
+      return err(
+        refuse('invalid-input', `${look.root}/${path} ${text.error.problem}.`, { expected: 'a document, or none' }),
+      );
+    }
     const refusal = refuseText(halves[half], `${look.root}/${path}`, text.value);
     if (refusal !== undefined) return err(refusal);
     found[half] = cleanDocument(text.value);

@@ -3,7 +3,7 @@ import { choice, optionalName, optionalText, optionalTexts, requiredName } from 
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { bodyOf, checkBody, timeFault, type DocumentKind } from './document.ts';
-import { bullets, group, item, lineOf, numbered } from './fields.ts';
+import { bullets, group, item, lineOf, numbered, oneLineOf } from './fields.ts';
 import { halves, isSame, type Half } from './print.ts';
 import { bodyLines, withBody, type Sections } from './sections.ts';
 import { statuses } from './statuses.ts';
@@ -200,7 +200,7 @@ const resumeLines = (document: Sections, change: Change): readonly string[] | un
   const body = bodyOf(document, 'Resume instructions');
   const value = (label: string, said: string | undefined): string => {
     const text = (said ?? labelled(body, label)[0] ?? '').trim();
-    const plain = text.replaceAll(/\s*\n\s*/g, ' ');
+    const plain = oneLineOf(text);
     if (isNone(plain)) return `- ${label}: None`;
     return plain.includes('`') ? `- ${label}: ${plain}` : `- ${label}: \`${plain}\``;
   };

@@ -193,15 +193,18 @@ export const lineOf = (text: string): string => {
   return /^(?:- |#|`{3}|~{3}|[<=>]{7})/.test(line) ? `- ${line}` : line;
 };
 
-const oneLineOf = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').trim() || 'None';
+/** A text in one line, whatever a reader takes for the end of one. */
+export const oneLineOf = (text: string): string =>
+  text.replaceAll(/\s*[\p{Cc}\p{Zl}\p{Zp}]+\s*/gu, ' ').trim() || 'None';
 
 const code = (text: string | undefined): string =>
   text === undefined ? 'None' : text.includes('`') ? oneLineOf(text) : `\`${oneLineOf(text)}\``;
 
 /** An item of a list; lines after its first belong to it. What would open a block of code, or another item, becomes one line. */
 export const item = (text: string, label = ''): readonly string[] => {
-  const isPlain = !/^\s*(?:`{3}|~{3})|\n\s*(?:[-*+]|\d+[.)])\s/m.test(text);
-  const [first = '', ...rest] = (isPlain ? text : oneLineOf(text)).split('\n').map((line) => line.trim());
+  const isPlain = !/^\s*(?:`{3}|~{3})|[\p{Cc}\p{Zl}\p{Zp}]\s*(?:[-*+]|\d+[.)])\s/mu.test(text);
+  const lines = (isPlain ? text : oneLineOf(text)).split(/[\p{Zl}\p{Zp}]|(?!\t)\p{Cc}/u);
+  const [first = '', ...rest] = lines.map((line) => line.trim());
   return [`- ${label}${first}`, ...rest.filter((line) => line !== '').map((line) => `  ${line}`)];
 };
 

@@ -7,7 +7,7 @@ import type { World } from '../../kernel/verb.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { archiveEvent, stampFor } from './archive-event.ts';
 import { digestOfDocument } from './clean.ts';
-import { decideOnDocuments, describedSession, liveTarget, type Ground, type Target } from './live.ts';
+import { decideOnDocuments, describedSession, liveTarget, type Ground, type Target, type Worked } from './live.ts';
 import { wasVersion } from './seen.ts';
 import { toldSession } from './told.ts';
 import { mostBytes } from './look.ts';
@@ -46,7 +46,7 @@ export const decideLeaving = (
   next: string | null,
 ): Result<ReadonlyMap<string, readonly DecidedEvent[]>, Refusal> => {
   if (left === undefined) return ok(new Map());
-  return decideOnDocuments(world, left, sessions, beforehand, (worked) => {
+  const leave = (worked: Worked): Result<readonly DecidedEvent[], Refusal> => {
     const facts = leaseFacts(worked.session, world.caller, world.host);
     const held = refuseOthers(facts, () => holderOf(world, beforehand.origin.place));
     if (held !== undefined) return err(held);
@@ -57,7 +57,10 @@ export const decideLeaving = (
       texts: left.found,
     });
     return ok([event]);
-  });
+  };
+  // What was found is archived as it was, whatever it says.
+  const conflicts = Object.keys(left.found).length === 0 ? 'refuse' : 'settle';
+  return decideOnDocuments(world, left, sessions, beforehand, leave, { conflicts });
 };
 
 /** The digests of what lies at paths and was never made or taken in here. */

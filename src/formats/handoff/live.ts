@@ -18,8 +18,8 @@ import { findLease, refuseFile } from './found-lease.ts';
 import { readDocument, sessionState, valueOf } from './document.ts';
 import { findRoot, lookBelow, mostBytes, refuseText, type Whereabouts } from './look.ts';
 import { halves, printStanding, type Half } from './print.ts';
-import { basesOf, type SeenPair } from './seen.ts';
-import { takeIn, type Bases, type Edit } from './take-in.ts';
+import { basesOf, type FoundHalf, type SeenPair } from './seen.ts';
+import { takeIn, type Bases, type Edit, type TakenIn } from './take-in.ts';
 import { isNone } from './values.ts';
 import { toldSession, unknownBeside } from './told.ts';
 import { currentPath, locateLive, withTexts, type Look } from './workspace.ts';
@@ -208,6 +208,12 @@ export interface Worked {
   readonly former?: OpenedSession | undefined;
 }
 
+/**
+ * What becomes of documents that were changed to say two things: that is refused; or it stays in the files of a session that has
+ * them, and is refused of what was found; or the change has an answer to it.
+ */
+export type Conflicts = 'refuse' | 'stay' | 'settle';
+
 /** Decides on the documents of a session: it is begun, and what was found of them taken over, where that is still to be done. */
 export const decideOnDocuments = (
   world: World,
@@ -215,7 +221,7 @@ export const decideOnDocuments = (
   sessions: ReadonlyMap<string, Session>,
   { documents, origin }: Beforehand,
   change: (worked: Worked, seen: SeenPair | undefined) => Result<readonly DecidedEvent[], Refusal>,
-  { mayConflict = false } = {},
+  { conflicts = 'refuse' }: { readonly conflicts?: Conflicts | undefined } = {},
 ): Result<ReadonlyMap<string, readonly DecidedEvent[]>, Refusal> => {
   let session = sessions.get(target.key);
   if (session === undefined) throw new Error(`${target.key} was not loaded`);
@@ -230,8 +236,9 @@ export const decideOnDocuments = (
     session = appendEvents(session, begun.value, origin).session;
   }
   if (!isOpened(session)) throw new Error(`${target.key} was not opened`);
-  const seen = documents.get(target.key)?.pair as SeenPair | undefined;
-  if (seen !== undefined && seen.conflicts.length > 0 && !mayConflict) return err(refuseConflict(session, seen));
+  let seen = documents.get(target.key)?.pair as SeenPair | undefined;
+  if (seen !== undefined && seen.conflicts.length > 0 && conflicts === 'refuse')
+    return err(refuseConflict(session, seen));
   if (target.where === undefined && session.common.documents === undefined)
     return err(
       refuse('conflict', `The documents describe another session than ${target.key} by now.`, {
@@ -247,12 +254,25 @@ export const decideOnDocuments = (
     if (Object.keys(target.found).length > 0) {
       const taken = takeIn(opened, bases, foundEdit(target), origin);
       if (!taken.ok) return taken;
+      if (taken.value.events.length === 0 && taken.value.conflicts.length > 0) {
+        seen = foundPair(target, taken.value);
+        if (conflicts !== 'settle') return err(refuseConflict(session, seen));
+      }
       events.push(...taken.value.events);
       ({ session: opened, bases } = taken.value);
     }
   }
   const changed = change({ session: opened, bases, former: target.where === undefined ? undefined : former }, seen);
   return changed.ok ? ok(new Map([[target.key, [...events, ...changed.value]]])) : changed;
+};
+
+/** A pair that says two things, and of which nothing was taken. */
+const foundPair = ({ found }: Target, { bases, conflicts }: TakenIn): SeenPair => {
+  const half = (text: string | undefined): FoundHalf =>
+    text === undefined
+      ? { text, isEdited: false, problem: undefined }
+      : { text, isEdited: true, digest: digestOfDocument(text), problem: undefined };
+  return { bases, conflicts, found: { handover: half(found.handover), session_state: half(found.session_state) } };
 };
 
 const foundEdit = ({ found }: Target): Edit => ({
@@ -318,7 +338,7 @@ export const orderDocuments = (
   target: Target,
   change: (worked: Worked, seen: SeenPair | undefined, beforehand: Beforehand) => Result<Changed, Refusal>,
   answer: (after: OpenedSession, texts: Readonly<Record<Half, string>>) => JsonObject,
-  { mayConflict = false, isBeside = false }: { readonly mayConflict?: boolean; readonly isBeside?: boolean } = {},
+  { conflicts, isBeside = false }: { readonly conflicts?: Conflicts; readonly isBeside?: boolean } = {},
 ): Order<JsonObject> => {
   let texts: Readonly<Record<Half, string>> = { handover: '', session_state: '' };
   return {
@@ -340,7 +360,7 @@ export const orderDocuments = (
           texts = standingTexts(changed.value);
           return ok(changed.value.events);
         },
-        { mayConflict },
+        { conflicts },
       ),
     answer: (after) => {
       const session = after.get(target.key);

@@ -71,7 +71,7 @@ export const orderReconciled = (
         new Map(paths),
       );
     },
-    { mayConflict: true },
+    { conflicts: 'settle' },
   );
 };
 
