@@ -665,6 +665,25 @@ suite('a pair that makes way for a new one', () => {
     }
   });
 
+  test('leaves the status of a task that goes on as it is, and a status that is said follows from it', (context) => {
+    const next = ['handoff', 'new-handover', '--task-summary', 'Ship the parser', ...ship.slice(2)];
+    const status = (world: TestWorld): string => valueIn(world, current, 'Status');
+    for (const [stands, ...said] of [
+      ['blocked', '--blocker', 'no token'],
+      ['ready-for-review', '--remaining-step', 'None'],
+    ] as const) {
+      const world = begun(context);
+      world.answer('handoff', 'update', '--updated-by', 'ana', '--status', stands, ...said);
+      assert.equal(later(world, 1).answer(...next).status, stands);
+      assert.equal(status(world), stands);
+      later(world, 2).answer('handoff', 'new', ...ship, '--force');
+      assert.equal(status(world), stands);
+    }
+    const world = begun(context);
+    world.refusal(5, ...next, '--status', 'done');
+    assert.equal(status(world), 'in-progress');
+  });
+
   test('is what another program has left there: it becomes a task of its own', (context) => {
     const world = createWorld(context);
     world.write(current, sample(sessionState, { Task: 'Foreign' }));

@@ -569,6 +569,27 @@ suite('whoever leaves', () => {
     assert.match(readFileSync(world.path(current), 'utf8'), /gone\.ts/);
   });
 
+  test('is told of a document that is not written because nothing can be taken from it, as whoever comes is', (context) => {
+    const marks = '<<<<<<< HEAD\nana\n=======\nben\n>>>>>>> other\n';
+    for (const [text, problem] of [
+      [`${sample(sessionState)}${marks}`, /a merge has left a conflict/],
+      ['', /does not begin with "# Session State"/],
+      [Buffer.from([0xff, 0xfe, 0x23, 0]), /UTF-16/],
+    ] as const) {
+      const world = begun(context);
+      writeFileSync(world.path(current), text);
+      const { json: come } = world.run('handoff', 'begin', '--holder', 'ana', '--purpose', 'Dig', '--json');
+      assert.match(listOf(come.documents).join('\n'), problem);
+      assert.match(listOf(come.warnings).join('\n'), /session-state\/CURRENT\.md/);
+      const [status, report] = refused(world, 'handoff', 'end', '--holder', 'ana');
+      assert.deepEqual([status, report.result, report.readiness.verdict], [6, 'not-ready', 'not-ready']);
+      assert.match(listOf(report.documents).join('\n'), problem);
+      const { json: update } = world.run('handoff', 'update', '--updated-by', 'ana', '--json');
+      assert.match(listOf(update.documents).join('\n'), problem, 'and so is whoever writes');
+      assert.deepEqual(readFileSync(world.path(current)), Buffer.from(text));
+    }
+  });
+
   test('takes along the lease that another program has written for them', (context) => {
     const world = left(context);
     world.write(leaseFile, written('ana'));

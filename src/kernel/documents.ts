@@ -81,6 +81,8 @@ export interface TakenDocuments {
   readonly session: OpenedSession;
   /** What the caller is told of it, a sentence each. */
   readonly notes: readonly string[];
+  /** Why nothing is taken from a file, which is left as it is. */
+  readonly problems: readonly string[];
   /** The texts, for the verbs about documents: nobody else knows what they are. */
   readonly pair: unknown;
 }

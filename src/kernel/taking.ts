@@ -58,10 +58,13 @@ export const createTaking = (world: Dispatching): Taking => {
           const ahead = new Map([...sessions].map(([key, session]) => [key, taken.get(key)?.session ?? session]));
           const decided = order.decide(ahead, { documents: taken, origin });
           if (!decided.ok) return decided;
-          // Who writes the documents themselves has seen what could not be taken in.
-          const isWritten = (key: string): boolean =>
-            (decided.value.get(key) ?? []).some(({ type }) => type === 'DocumentEdited');
-          notes = [...taken].flatMap(([key, one]) => (one.events.length === 0 && isWritten(key) ? [] : one.notes));
+          // Who writes the documents themselves has seen what could not be taken in, and may have said to replace it.
+          notes = [...taken].flatMap(([key, { events: own, notes: told, problems }]) => {
+            const written = (decided.value.get(key) ?? []).filter(({ type }) => type === 'DocumentEdited');
+            const isReplaced = written.some(({ data }) => data['replaces'] !== undefined);
+            if (own.length === 0 && written.length > 0) return isReplaced ? [] : problems;
+            return [...problems, ...told];
+          });
           const events = new Map(decided.value);
           for (const [key, one] of taken) {
             const arrival = order.arrives?.key === key ? order.arrives : undefined;

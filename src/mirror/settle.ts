@@ -453,7 +453,7 @@ const writeDocument = (
   if (isFixed && record.stamp !== null) return { stamp: record.stamp };
   removeStaleTemps(dirname(path));
   if (found === record.digest) return { stamp: stampOf(path) };
-  const edited = `${name} was edited; stint takes that in with the next verb that writes ${record.session}`;
+  const edited = `${name} was edited; the next verb that writes ${record.session} takes that in, or says why not`;
   if (found !== null && !isKnown) {
     if (!isFixed && !replaces.includes(found)) return { stamp: record.stamp, warning: edited };
     const warning = setAside(path, found, {});

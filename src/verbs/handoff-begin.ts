@@ -17,6 +17,7 @@ import { noLease } from '../formats/handoff/lease-file.ts';
 import { groundOf, liveTarget, orderDocuments, type Ground } from '../formats/handoff/live.ts';
 import { pairAnswer } from '../formats/handoff/pair-answer.ts';
 import { reportToJson } from '../formats/handoff/report.ts';
+import type { SeenPair } from '../formats/handoff/seen.ts';
 import {
   changeOf,
   leaseOf,
@@ -124,10 +125,12 @@ const orderGoingOn = async (
   if (!claiming.ok) return claiming;
   const { decide, within, newest } = claiming.value;
   const look = warmLook(world, ground);
+  let found: SeenPair | undefined;
   const order = orderDocuments(
     world,
     target.value,
-    (worked, _, { origin }) => {
+    (worked, seen, { origin }) => {
+      found = seen;
       const claimed = decide(worked.session, origin);
       if (!claimed.ok) return claimed;
       const { session, events } = claimed.value;
@@ -146,7 +149,7 @@ const orderGoingOn = async (
     (session, texts) =>
       begunAnswer(world, held, 'updated', {
         session,
-        look: lookBehind(look, session, texts),
+        look: lookBehind(look, session, texts, { seen: found }),
         claiming: claiming.value,
       }),
   );
@@ -209,7 +212,7 @@ const orderMade = async (
         ...made.value.answer(after, before),
         ...begunAnswer(world, held, 'created', {
           session,
-          look: lookBehind(look, session, texts, archived),
+          look: lookBehind(look, session, texts, { archived }),
           claiming: claiming.value,
         }),
       };

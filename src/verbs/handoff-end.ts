@@ -6,6 +6,7 @@ import { noLease } from '../formats/handoff/lease-file.ts';
 import { groundOf, liveTarget, orderDocuments, type Ground } from '../formats/handoff/live.ts';
 import { pairAnswer } from '../formats/handoff/pair-answer.ts';
 import { prepareReadiness } from '../formats/handoff/readiness.ts';
+import type { SeenPair } from '../formats/handoff/seen.ts';
 import {
   changeOf,
   lookBehind,
@@ -101,10 +102,12 @@ const orderEnd = async (
   judge.value(look, held.session);
   const counts = held.file.state !== 'none';
   let facts = held.facts;
+  let found: SeenPair | undefined;
   const order = orderDocuments(
     world,
     target.value,
-    (worked, _, { origin }) => {
+    (worked, seen, { origin }) => {
+      found = seen;
       facts = leaseFacts(worked.session, world.caller, world.host);
       const isFree = facts.claim === null;
       const refusal = isFree && counts && !takeOver ? refuseFile(held, input.holder) : undefined;
@@ -120,7 +123,10 @@ const orderEnd = async (
     },
     (session, texts) => {
       const wasHeld = (facts !== undefined && facts.claim !== null) || counts;
-      const now = withTexts(lookBehind(look, session, texts), new Map(counts ? [[leasePath, null]] : []));
+      const now = withTexts(
+        lookBehind(look, session, texts, { seen: found }),
+        new Map(counts ? [[leasePath, null]] : []),
+      );
       const readiness = judge.value(now, session);
       const blocking = textsAt(readiness, 'blocking_reasons');
       const warnings = textsAt(readiness, 'warnings');

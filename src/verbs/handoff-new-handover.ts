@@ -12,7 +12,7 @@ import { err } from '../lib/result.ts';
 export const handoffNewHandover = defineVerb({
   name: 'handoff new-handover',
   summary: 'Write a handover for whoever takes over.',
-  details: `Beside the CURRENT.md of the session that it describes, which names it from now on; the handover that was the live one before is archived with what it told of, and says so. Where there is no CURRENT.md yet, or another --session-state-pointer is given, the file is written, and describes no session. What is there already is refused (9) without --force.`,
+  details: `Beside the CURRENT.md of the session that it describes, which names it from now on; the handover that was the live one before is archived with what it told of, and says so. A status that is not said stays what it is. Where there is no CURRENT.md yet, or another --session-state-pointer is given, the file is written, and describes no session. What is there already is refused (9) without --force.`,
   examples: ['stint handoff new-handover --task-summary "Ship the parser" --updated-by ana --next-owner ben'],
   input: () => {
     const { what_was_done: done, last_completed_step: last, current_step: current, ...content } = contentFields();
@@ -45,7 +45,7 @@ export const handoffNewHandover = defineVerb({
       const usual = `handovers/${freeStamp(look, world.caller.now)}_handover.md`;
       const handover = await outputIn(world, ground.value, input.output, usual);
       if (!handover.ok) return handover;
-      const { task_summary: task, remaining_work: left, session_state_pointer: pointer, status, ...change } = input;
+      const { task_summary: task, remaining_work: left, session_state_pointer: pointer, ...change } = input;
       const isLive = world.files.exists(`${look.root}/${currentPath}`);
       const isNamed = pointer === undefined || pointer === pathBetween(handover.value, currentPath);
       return orderMaking(
@@ -53,7 +53,7 @@ export const handoffNewHandover = defineVerb({
         ground.value,
         {
           task,
-          change: { ...change, status: status ?? 'in-progress', remaining_step: left },
+          change: { ...change, remaining_step: left },
           paths: { handover: handover.value, sessionState: currentPath },
           halves: ['handover'],
           force: input.force === true,

@@ -38,12 +38,12 @@ export const handoffNewState = defineVerb({
       if (!ground.ok) return ground;
       const sessionState = await outputIn(world, ground.value, input.output, currentPath);
       if (!sessionState.ok) return sessionState;
-      const { task, handover_pointer: pointer, status = 'in-progress', ...change } = input;
+      const { task, handover_pointer: pointer, ...change } = input;
       const handover = handoverAt(ground.value, pointer, sessionState.value);
       if (!handover.ok) return handover;
       return orderMaking(world, ground.value, {
         task,
-        change: { ...change, status },
+        change,
         paths: { handover: handover.value, sessionState: sessionState.value },
         halves: ['session_state'],
         force: input.force === true,

@@ -46,7 +46,7 @@ With another --session-output than CURRENT.md the two files are written, and des
       const { task: _, ...change } = input;
       return orderMaking(world, ground.value, {
         task: input.task,
-        change: { ...change, status: input.status ?? 'in-progress' },
+        change,
         paths: { handover: handover.value, sessionState: sessionState.value },
         halves: ['handover', 'session_state'],
         force: input.force === true,

@@ -82,8 +82,16 @@ export const orderMaking = async (
     ? { ...targetOf(goesOn, where), found: found.value }
     : await begunTarget(world, making.task, where, { found: found.value, beside: left, guards });
   const replaces = await unknownIn(world, ground, wanted);
-  return ok(orderBegun(world, ground, { target, left, replaces }, making));
+  const change = isSame ? making.change : asBegun(making.change);
+  return ok(orderBegun(world, ground, { target, left, replaces }, { ...making, change }));
 };
+
+/** What is said of a task that is begun with its documents: one that goes on stays as it is, and follows its transitions. */
+const asBegun = (change: Making['change']): Making['change'] => ({
+  ...change,
+  status: change.status ?? 'in-progress',
+  override: change.override ?? 'as it was begun',
+});
 
 /** What lies there of the halves that are not made: it is what somebody wrote. */
 const foundHalves = async (
@@ -181,7 +189,7 @@ const decideMaking = (
   const changed = decideChange(
     { session, bases: fresh },
     { ...change, task },
-    { ...change, override: change.override ?? 'as it was begun' },
+    change,
     origin,
     replaces.length === 0 ? {} : { replaces },
   );

@@ -60,9 +60,9 @@ export const lookAtDocuments =
     return {
       seq: documents.seq,
       isEdited: edited.length > 0,
-      leave: (now) => ({ events: [], session: now, notes: problems, pair: left() }),
+      leave: (now) => ({ events: [], session: now, notes: [], problems, pair: left() }),
       takeIn: (now, origin): TakenDocuments => {
-        if (edited.length === 0) return { events: [], session: now, notes: problems, pair: left() };
+        if (edited.length === 0) return { events: [], session: now, notes: [], problems, pair: left() };
         const written = Object.fromEntries(edited.map((half) => [half, { text: found[half].text ?? '' }]));
         const taken = takeIn(
           now,
@@ -76,7 +76,8 @@ export const lookAtDocuments =
         return {
           events,
           session: after,
-          notes: [...problems, ...notesOf(documents, edited, conflicts, events.length > 0)],
+          notes: notesOf(documents, edited, conflicts, events.length > 0),
+          problems,
           pair: { bases: newest, found, conflicts: events.length > 0 ? [] : conflicts } satisfies SeenPair,
         };
       },

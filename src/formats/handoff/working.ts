@@ -13,6 +13,7 @@ import { printLease } from './lease-file.ts';
 import { faultsOf, heldToJson, type Held } from './lease.ts';
 import { standingTexts } from './live.ts';
 import { textIn, type Half } from './print.ts';
+import type { SeenPair } from './seen.ts';
 import { statuses } from './statuses.ts';
 import { itemsText } from './verdict.ts';
 import { currentPath, leasePath, locateLive, withTexts, type Look } from './workspace.ts';
@@ -53,17 +54,23 @@ export const changeOf = (input: WorkingInput): Change & Signed => ({
   current_step: input.current_step ?? input.purpose,
 });
 
-/** What may be looked at below the root, as it is to be behind a commit: its files are written after that. */
+/**
+ * What may be looked at below the root, as it is to be behind a commit: its files are written after that. A file from which
+ * nothing could be taken is left as it is.
+ */
 export const lookBehind = (
   look: Look,
   { common: { documents, lease } }: OpenedSession,
   texts: Readonly<Record<Half, string>>,
-  archived: readonly DecidedEvent[] = [],
+  { archived = [], seen }: { readonly archived?: readonly DecidedEvent[]; readonly seen?: SeenPair | undefined } = {},
 ): Look => {
   if (documents === undefined) return look;
   const files = new Map<string, string | null>(archived.flatMap(archivedTexts));
-  if (documents.handover !== null) files.set(documents.handover, texts.handover);
-  files.set(documents.sessionState, texts.session_state);
+  const put = (half: Half, path: string): void => {
+    if (seen?.found[half].problem === undefined) files.set(path, texts[half]);
+  };
+  if (documents.handover !== null) put('handover', documents.handover);
+  put('session_state', documents.sessionState);
   if (lease !== null) files.set(leasePath, printLease(lease, documents));
   else if (documents.leaseSeq !== null) files.set(leasePath, null);
   return withTexts(look, files);
