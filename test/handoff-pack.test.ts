@@ -8,7 +8,7 @@ import { it } from 'node:test';
 import { repository, shared, withoutShared } from './support/world.ts';
 
 /** Scenarios that differ on purpose: docs/guides/coming-from-handoff-scripts.md says why. */
-const different = ['S14', 'X05'];
+const different = ['X05'];
 
 const missing = withoutShared('handoff-pack', 'run.py');
 const python = spawnSync('python3', ['--version']).status === 0;
