@@ -95,6 +95,7 @@ describe('what somebody writes into a document', () => {
   it('is told where it says nothing that a task could take, and what stands is said again', () => {
     const session = begun();
     const text = stateOf({ session, bases: noBases })
+      .replace('## Task\nShip it', '## Task\nTODO')
       .replace('## Status\nin-progress', '## Status\nfinished')
       .replace('## Next owner\nben', '## Next owner\nNone');
     const { session: after, bases, conflicts } = written(session, 'session_state', text);
@@ -107,6 +108,7 @@ describe('what somebody writes into a document', () => {
     );
     const now = stateOf({ session: after, bases });
     assert.deepEqual([section(now, 'Status').trim(), section(now, 'Next owner').trim()], ['in-progress', 'ben']);
+    assert.equal(after.common.goal, 'Ship it', 'what was never filled in is no goal');
   });
 
   it('over an older version is carried to the newest one, and a section of one line says one thing', () => {

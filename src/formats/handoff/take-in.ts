@@ -8,7 +8,7 @@ import { appendEvents, type OpenedSession, type Origin } from '../../kernel/sess
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { withoutUndefined } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { bodyOf, valueOf } from './document.ts';
+import { bodyOf, isPlaceholder, valueOf } from './document.ts';
 import { bodiesOf, pairFieldsOf } from './fields.ts';
 import { halves, isSame, printStanding, type DocumentText, type Half } from './print.ts';
 import { bodyLines, readSections, type Sections } from './sections.ts';
@@ -222,7 +222,7 @@ const unsaid = (pairs: readonly HalfPair[], session: OpenedSession, { actor }: O
 
 const goalIn = (pairs: readonly HalfPair[]): string | undefined => {
   const goal = changedValue(pairs, 0);
-  return goal === undefined || isNone(goal) ? undefined : goal;
+  return goal === undefined || isNone(goal) || isPlaceholder(goal) ? undefined : goal;
 };
 
 /** What was written of what a kind may take. */
