@@ -211,6 +211,10 @@ const placeOf = ({ sections }: DocumentKind, name: string): string => {
 /** What stands where nobody has written yet. */
 const placeholders: ReadonlySet<string> = new Set(['todo', 'tbd', 'placeholder']);
 
+/** Whether a value stands there until somebody fills it in. */
+export const isPlaceholder = (value: string): boolean =>
+  (value.startsWith('<') && value.endsWith('>')) || (value.length <= 11 && placeholders.has(value.toLowerCase()));
+
 /** What is wrong with the body of one section. */
 export const checkBody = ({ lines }: DocumentKind, section: Section): readonly DocumentFinding[] => {
   const { name, body } = section;
@@ -224,9 +228,7 @@ export const checkBody = ({ lines }: DocumentKind, section: Section): readonly D
         remedy: 'fill it in, or write None',
       },
     ];
-  const isPlaceholder =
-    (value.startsWith('<') && value.endsWith('>')) || (value.length <= 11 && placeholders.has(value.toLowerCase()));
-  return isPlaceholder && lines.includes(name)
+  return isPlaceholder(value) && lines.includes(name)
     ? [
         {
           code: 'doc-placeholder',

@@ -13,6 +13,7 @@ import type { Change } from './edit.ts';
 import { standingTexts } from './live.ts';
 import { halves, type Half } from './print.ts';
 import { readSections } from './sections.ts';
+import { rebase } from './seen.ts';
 import { takeIn, type Bases, type TakenIn } from './take-in.ts';
 import { decideChange } from './write.ts';
 
@@ -89,6 +90,33 @@ describe('what somebody writes into a document', () => {
     assert.deepEqual(typesOf(events), ['DocumentEdited']);
     assert.match(JSON.stringify(events[0]?.data), /## Status\\ndone/);
     assert.equal(section(stateOf({ session: after, bases }), 'Status').trim(), 'in-progress');
+  });
+
+  it('is told where it says nothing that a task could take, and what stands is said again', () => {
+    const session = begun();
+    const text = stateOf({ session, bases: noBases })
+      .replace('## Task\nShip it', '## Task\nTODO')
+      .replace('## Status\nin-progress', '## Status\nfinished')
+      .replace('## Next owner\nben', '## Next owner\nNone');
+    const { session: after, bases, conflicts } = written(session, 'session_state', text);
+    assert.deepEqual(
+      conflicts.map(({ section: name, written: said, stands }) => [name, said, stands]),
+      [
+        ['Status', 'finished', 'in-progress'],
+        ['Next owner', 'None', 'ben'],
+      ],
+    );
+    const now = stateOf({ session: after, bases });
+    assert.deepEqual([section(now, 'Status').trim(), section(now, 'Next owner').trim()], ['in-progress', 'ben']);
+    assert.equal(after.common.goal, 'Ship it', 'what was never filled in is no goal');
+  });
+
+  it('over an older version is carried to the newest one, and a section of one line says one thing', () => {
+    const over = stateOf({ session: begun(), bases: noBases });
+    const newest = over.replace('## Next owner\nben', '## Next owner\ncarl').replace('- None', '- no token');
+    const text = over.replace('## Next owner\nben', '## Next owner\ndora');
+    const carried = rebase(halves.session_state, over, text, newest);
+    assert.equal(carried, newest.replace('## Next owner\ncarl', '## Next owner\ndora'));
   });
 
   it('is not taken in where the two halves were changed to say two things', () => {

@@ -60,7 +60,7 @@ export interface Restoring extends Whereabouts {
 export const orderRestore = async (world: World, input: Restoring): Promise<Result<Order<JsonObject>, Refusal>> => {
   const refusal =
     refuseTime(input.last_updated) ??
-    refuseStamp('--timestamp', input.timestamp) ??
+    refuseStamp('--timestamp', input.timestamp, 'stint handoff history') ??
     refuseStamp('--restore-timestamp', input.restore_timestamp);
   if (refusal !== undefined) return err(refusal);
   const snapshot = await findSnapshot(world, input);

@@ -11,7 +11,7 @@ import {
   type Section,
   type Sections,
 } from './sections.ts';
-import { bodyOf, readDocument, valueOf } from './document.ts';
+import { bodyOf, readDocument, valueOf, type DocumentKind } from './document.ts';
 import { cleanDocument, digestOfDocument } from './clean.ts';
 import { mostBytes } from './look.ts';
 import { mergeBodies } from './merge.ts';
@@ -174,11 +174,14 @@ const onNewest = async (
   if (event === undefined || older?.common.documents === undefined) return text;
   const over = printHalf(older, half, event, (await basesOf({ store }, older))[half]);
   const newest = printStanding(session, half, bases[half]);
-  return rebase(over, text, newest);
+  return rebase(kind, over, text, newest);
 };
 
-/** A text in which the sections that were changed from an older version are changed in the newest one. */
-export const rebase = (over: string, text: string, newest: string): string => {
+/**
+ * A text in which the sections that were changed from an older version are changed in the newest one. A section of one line
+ * says what was written there.
+ */
+export const rebase = (kind: DocumentKind, over: string, text: string, newest: string): string => {
   const [before, own] = [readSections(over), readSections(text)];
   let document: Sections = readSections(newest);
   const added: Section[] = [];
@@ -191,7 +194,8 @@ export const rebase = (over: string, text: string, newest: string): string => {
       continue;
     }
     const now = bodyLines(bodyOf(document, name));
-    const changed = withBody(document, name, isSame(old, now) ? mine : mergeBodies({ before: old, own: mine, now }));
+    const isTaken = isSame(old, now) || kind.lines.includes(name);
+    const changed = withBody(document, name, isTaken ? mine : mergeBodies({ before: old, own: mine, now }));
     if (changed.ok) document = changed.value;
   }
   return printSections({ ...document, sections: [...document.sections, ...added] });

@@ -6,12 +6,16 @@ import { isStamp, nextStamp, stampsIn } from './workspace.ts';
 /** The stamps of documents as a caller gives them, and as they are taken. */
 
 /** Refuses a stamp that is no minute of the calendar: it becomes part of the names of files. */
-export const refuseStamp = (flag: string, stamp: string | undefined): Refusal | undefined =>
+export const refuseStamp = (
+  flag: string,
+  stamp: string | undefined,
+  hint = `leave ${flag} out for the next free minute`,
+): Refusal | undefined =>
   stamp === undefined || isStamp(stamp)
     ? undefined
     : refuse('usage', `${flag}: that is no stamp.`, {
         expected: 'a minute in UTC as YYYYMMDD_HHMM, for example 20260312_0915',
-        hint: `leave ${flag} out for the next free minute`,
+        hint,
       });
 
 /** The two files that a stamp names, from the root. */

@@ -8,10 +8,11 @@ import { appendEvents, type OpenedSession, type Origin } from '../../kernel/sess
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { withoutUndefined } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { bodyOf, valueOf } from './document.ts';
+import { bodyOf, isPlaceholder, valueOf } from './document.ts';
 import { bodiesOf, pairFieldsOf } from './fields.ts';
 import { halves, isSame, printStanding, type DocumentText, type Half } from './print.ts';
 import { bodyLines, readSections, type Sections } from './sections.ts';
+import { statuses } from './statuses.ts';
 import { isNone, labelled, listItems } from './values.ts';
 
 /** What was written into the documents of a session becomes part of it. */
@@ -92,6 +93,7 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
   takeWish(course, wish);
   if (course.refused !== undefined && edit.origin === 'verb') return err(course.refused);
   const { session, events } = course;
+  if (edit.origin === 'file') conflicts.push(...unsaid(pairs, session, origin));
 
   const goal = session.folded.handoff === undefined ? undefined : goalIn(pairs);
   const aimed = goal === undefined ? session : { ...session, common: { ...session.common, goal } };
@@ -200,9 +202,27 @@ const changedValue = (pairs: readonly HalfPair[], at: number): string | undefine
   return undefined;
 };
 
+/** What was written that says nothing a session could take: its documents say again what stands. */
+const unsaid = (pairs: readonly HalfPair[], session: OpenedSession, { actor }: Origin): readonly Conflict[] => {
+  const { status: stands, owner } = pairFieldsOf(session);
+  const [status, who] = [changedValue(pairs, 1), changedValue(pairs, 2)];
+  const { handoff } = session.folded;
+  const isUnknown = handoff !== undefined && status !== undefined && statuses.every((one) => one !== status);
+  const isNobody = who !== undefined && isNone(who) && stands !== 'done';
+  const isIdle = handoff === undefined && who !== undefined && !isNone(who) && who !== actor;
+  const untaken = (section: string, written: string, now: string, because: string): readonly Conflict[] => [
+    { section, written, stands: now, because },
+  ];
+  return [
+    ...(isUnknown ? untaken('Status', status, stands, `a status is one of ${statuses.join(', ')}.`) : []),
+    ...(isNobody ? untaken('Next owner', who, owner ?? actor, 'somebody is to act next while it is not done.') : []),
+    ...(isIdle ? untaken('Next owner', who, actor, `of a ${session.common.kind} it is who wrote last.`) : []),
+  ];
+};
+
 const goalIn = (pairs: readonly HalfPair[]): string | undefined => {
   const goal = changedValue(pairs, 0);
-  return goal === undefined || isNone(goal) ? undefined : goal;
+  return goal === undefined || isNone(goal) || isPlaceholder(goal) ? undefined : goal;
 };
 
 /** What was written of what a kind may take. */

@@ -27,6 +27,7 @@ test('the items of a list keep the lines that go on with them, whatever marks th
     'third',
     'fourth',
   ]);
+  assert.deepEqual(listItems('- one\u2028more\n'), ['one\u2028more'], 'a line ends with a line feed alone');
   assert.deepEqual(listItems('1. None\n'), []);
   assert.deepEqual(listItems('no list\n'), []);
 });

@@ -26,7 +26,7 @@ export const isNone = (text: string): boolean => /^`*\s*(?:none)?\s*`*$/i.test(t
 export const listItems = (body: string): readonly string[] => {
   const items: string[] = [];
   for (const line of bodyLines(body)) {
-    const [, item] = /^\s{0,3}(?:[-*+]|\d+[.)])\s+(.*)$/.exec(line) ?? [];
+    const [, item] = /^\s{0,3}(?:[-*+]|\d+[.)])\s+(.*)$/s.exec(line) ?? [];
     const last = items.length - 1;
     if (item !== undefined) items.push(item);
     else if (last >= 0 && line.trim() !== '') items[last] += `\n${line.trim()}`;
