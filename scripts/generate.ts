@@ -82,6 +82,19 @@ export const everyday: readonly Verb[] = [${everyday.map(camel).join(', ')}];
 `,
 );
 
+/** Of a name with two words the first one is what stands before the first hyphen. */
+write(
+  'src/verbs/named.gen.ts',
+  `${header}import type { Verb } from '../kernel/verb.ts';
+
+export const loadVerb: ReadonlyMap<string, () => Promise<Verb>> = new Map([
+${verbs
+  .filter((name) => !everyday.includes(name))
+  .map((name) => `  ['${name.replace('-', ' ')}', async () => (await import('./${name}.ts')).${camel(name)}],\n`)
+  .join('')}]);
+`,
+);
+
 const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 write(
   'src/version.gen.ts',

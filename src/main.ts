@@ -75,7 +75,7 @@ const main = async (): Promise<void> => {
       cwd: cwd(),
       env,
       verbs: everyday,
-      more: async () => (await import('./surfaces/verbs.ts')).allVerbs,
+      more: async (names) => (await import('./surfaces/more-verbs.ts')).moreVerbs(names),
       kinds,
       version,
       now,

@@ -16,8 +16,19 @@ let hashed = 0;
  * does for `Buffer.from`.
  */
 export function sha256(text: string): string {
-  return sha256Bytes(utf8.encode(text));
+  if (text.length < WORTH_KEEPING || text.length > LONG_INPUT_BYTES) return sha256Bytes(utf8.encode(text));
+  const known = recent.get(text);
+  if (known !== undefined) return known;
+  const digest = sha256Bytes(utf8.encode(text));
+  if (recent.size === MOST_RECENT) recent.delete(recent.keys().next().value ?? '');
+  recent.set(text, digest);
+  return digest;
 }
+
+/** The newest digests of texts that are long: a verb asks for that of an event, or of a file, several times. */
+const recent = new Map<string, string>();
+const WORTH_KEEPING = 256;
+const MOST_RECENT = 16;
 
 /** SHA-256 of bytes as 64 lower-case hex digits. */
 export function sha256Bytes(bytes: Uint8Array): string {

@@ -276,13 +276,15 @@ export function compareNames(a: string, b: string): number {
 let collator: Intl.Collator | undefined;
 
 /**
- * The same for names that differ in numbers of one length, or of which one begins with a number, as stamps do: without the
- * tables of languages, which cost more to read than most verbs. Undefined for others.
+ * The same for names that differ first in a letter, or in numbers of one length, or of which one begins with a number, as
+ * stamps do: without the tables of languages, which cost more to read than most verbs. Undefined for others.
  */
 function compareStamps(a: string, b: string): number | undefined {
   if (!/^[ -~]*$/.test(a) || !/^[ -~]*$/.test(b)) return undefined;
   let at = 0;
   while (at < a.length && a[at] === b[at]) at += 1;
+  const [letter = '', another = ''] = [a, b].map((name) => /^[a-z]/.exec(name.slice(at, at + 1).toLowerCase())?.[0]);
+  if (letter !== '' && another !== '' && letter !== another) return letter < another ? -1 : 1;
   const [end, other] = [digitsEnd(a, at), digitsEnd(b, at)];
   const begins = at === 0 && /^[0-9a-z]/i.test(a) && /^[0-9a-z]/i.test(b) && (end === 0) !== (other === 0);
   return begins || (end === other && end > at) ? (a < b ? -1 : 1) : undefined;

@@ -1,5 +1,6 @@
 import type { Unread } from '../../kernel/ports.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
+import { compareNames } from '../../lib/text.ts';
 import {
   checkRead,
   handover,
@@ -420,6 +421,6 @@ export const withTexts = (look: Look, texts: ReadonlyMap<string, string | null>)
       if (text === null) names.delete(path.slice(at + 1));
       else names.add(path.slice(at + 1));
     }
-    return [...names].toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+    return [...names].toSorted(compareNames);
   },
 });

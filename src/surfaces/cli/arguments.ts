@@ -160,10 +160,9 @@ export const parseCommandLine = (verbs: readonly Verb[], argv: readonly string[]
       ? ok({ kind: 'help', verb: undefined, group: topic, json })
       : err(refuseVerb(verbs, topic));
   }
-  // Names of verbs have one word or two.
-  for (const count of [2, 1]) {
-    const name = argv.slice(at, at + count).join(' ');
+  for (const name of namesIn(argv)) {
     const found = findNamed(verbs, name);
+    const count = name.split(' ').length;
     if (found !== undefined) return parseVerbLine(found, [...argv.slice(0, at), ...argv.slice(at + count)]);
   }
   const rest = argv.slice(at + 1);
@@ -175,9 +174,13 @@ export const parseCommandLine = (verbs: readonly Verb[], argv: readonly string[]
 };
 
 /** Whether a command line calls one of these verbs. */
-export const namesOne = (verbs: readonly Verb[], argv: readonly string[]): boolean => {
+export const namesOne = (verbs: readonly Verb[], argv: readonly string[]): boolean =>
+  namesIn(argv).some((name) => findNamed(verbs, name) !== undefined);
+
+/** What the verb of a command line may be called: names of verbs have two words or one. */
+export const namesIn = (argv: readonly string[]): readonly string[] => {
   const at = findVerb(argv);
-  return [2, 1].some((count) => findNamed(verbs, argv.slice(at, at + count).join(' ')) !== undefined);
+  return [argv.slice(at, at + 2).join(' '), argv.slice(at, at + 1).join(' ')];
 };
 
 /** A verb under one of its names. */

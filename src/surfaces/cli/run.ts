@@ -18,7 +18,7 @@ import {
   type Workplace,
 } from '../world.ts';
 import type { Prompt } from './ask.ts';
-import { namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
+import { namesIn, namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
 /** What the command line is run with; everything that comes from outside the process. */
@@ -29,8 +29,8 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The verbs that are at hand. */
   readonly verbs: readonly Verb[];
-  /** All verbs, where not all are at hand. */
-  readonly more?: () => Promise<readonly Verb[]>;
+  /** The verb that one of these names may be of, else all verbs, where not all are at hand. */
+  readonly more?: (names: readonly string[]) => Promise<readonly Verb[]>;
   readonly kinds: readonly (Kind | LazyKind)[];
   readonly version: string;
   readonly now: () => string;
@@ -53,7 +53,8 @@ export interface Surroundings {
 /** Runs one command line and answers its exit code. */
 export const runCommandLine = async (surroundings: Surroundings): Promise<number> => {
   const { argv, more } = surroundings;
-  const verbs = more === undefined || namesOne(surroundings.verbs, argv) ? surroundings.verbs : await more();
+  const isAtHand = more === undefined || namesOne(surroundings.verbs, argv);
+  const verbs = isAtHand ? surroundings.verbs : await more(namesIn(argv));
   const json = wantsJson(argv);
   const request = parseCommandLine(verbs, argv);
   if (!request.ok) return refused({ refusal: request.error }, json);
