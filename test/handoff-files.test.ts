@@ -91,3 +91,25 @@ it('an update that is killed before any of its changes on disk has happened or n
   };
   context.diagnostic(`${killAtEachStep(context, world, step, 2)} kills`);
 });
+
+it('a handover in other words hands over the same task, and no account is made of what a merge has left', (context) => {
+  const world = handedOver(context);
+  const { session } = world.answer('list').sessions[0];
+  const answer = later(world, 2).answer(
+    'handoff',
+    'new-handover',
+    '--task-summary',
+    'Ship all of it',
+    '--updated-by',
+    'ana',
+    '--next-owner',
+    'ben',
+  );
+  assert.equal(answer.session, session);
+  assert.match(readFileSync(world.path(current), 'utf8'), /## Task\nShip all of it\n/);
+  assert.equal(world.answer('handoff', 'audit').result, 'clean');
+  const marked = `${readFileSync(world.path(current), 'utf8')}<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n`;
+  writeFileSync(world.path(current), marked);
+  assert.match(world.refusal(7, 'handoff', 'reconcile', '--updated-by', 'ana').message, /a merge has left a conflict/);
+  assert.equal(readFileSync(world.path(current), 'utf8'), marked);
+});

@@ -69,7 +69,9 @@ export const orderMaking = async (
   if (there.length > 0 && !force) return err(refuseThere(there.map((path) => `${ground.look.root}/${path}`)));
   const where = { root: ground.root, handover: paths.handover, sessionState: paths.sessionState };
   const goesOn = described ?? (await openTask(world));
-  const isSame = goesOn !== undefined && goesOn.common.goal === making.task;
+  // Who writes a handover alone hands over what is described, in words of his own perhaps.
+  const isReworded = described !== undefined && !made.includes('session_state');
+  const isSame = goesOn !== undefined && (isReworded || goesOn.common.goal === making.task);
   const found = await foundHalves(world, ground, making, { goesOn, isDescribed: described !== undefined });
   if (!found.ok) return found;
   const makesWay = described !== undefined || made.includes('session_state');
@@ -82,7 +84,8 @@ export const orderMaking = async (
     ? { ...targetOf(goesOn, where), found: found.value }
     : await begunTarget(world, making.task, where, { found: found.value, beside: left, guards });
   const replaces = await unknownIn(world, ground, wanted);
-  const change = isSame ? making.change : asBegun(making.change);
+  const worded = isReworded ? { ...making.change, task: making.task } : making.change;
+  const change = isSame ? worded : asBegun(worded);
   return ok(orderBegun(world, ground, { target, left, replaces }, { ...making, change }));
 };
 

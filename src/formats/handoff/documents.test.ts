@@ -119,6 +119,13 @@ describe('what somebody writes into a document', () => {
     assert.equal(carried, newest.replace('## Next owner\ncarl', '## Next owner\ndora'));
   });
 
+  it('moves nothing where a section is there twice: nobody knows which of them counts', () => {
+    const session = begun();
+    const text = `${stateOf({ session, bases: noBases })}\n## Status\nblocked\n`;
+    const { events } = written(session, 'session_state', text);
+    assert.deepEqual(typesOf(events), ['DocumentEdited']);
+  });
+
   it('is not taken in where the two halves were changed to say two things', () => {
     const session = begun();
     const texts = standingTexts({ session, bases: noBases });

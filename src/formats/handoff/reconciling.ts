@@ -1,9 +1,10 @@
 import type { Order } from '../../kernel/dispatch.ts';
 import { decideReopen, isOverForGood } from '../../kernel/lifecycle.ts';
+import { refuse } from '../../kernel/refusal.ts';
 import type { OpenedSession } from '../../kernel/session.ts';
 import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import { ok } from '../../lib/result.ts';
+import { err, ok } from '../../lib/result.ts';
 import { bodyOf } from './document.ts';
 import { orderDocuments, standingTexts, type Target } from './live.ts';
 import { pairAnswer } from './pair-answer.ts';
@@ -27,13 +28,22 @@ export const orderReconciled = (
   world: World,
   target: Target,
   input: Reconciling,
-  answer: (told: JsonObject, texts: ReadonlyMap<string, string>) => JsonObject = (told) => told,
+  answer?: (told: JsonObject, texts: ReadonlyMap<string, string>) => JsonObject,
 ): Order<JsonObject> => {
   let told: { readonly because: string; readonly against: readonly string[] } = { because: '', against: [] };
   return orderDocuments(
     world,
     target,
     (worked, seen, { origin }) => {
+      const problem = seen?.found.session_state.problem ?? seen?.found.handover.problem;
+      // Of what cannot be read there is no account; who repairs is told with the rest.
+      if (problem !== undefined && answer === undefined)
+        return err(
+          refuse('invalid-input', `No account can be made of the two documents: ${problem}.`, {
+            expected: 'two documents that can be read',
+            hint: 'stint handoff audit',
+          }),
+        );
       const standing = standingTexts(worked);
       const isConflict = seen !== undefined && seen.conflicts.length > 0;
       const text = (half: 'handover' | 'session_state'): Sections =>
@@ -66,7 +76,7 @@ export const orderReconciled = (
           : [[documents.handover, texts.handover] as const]),
         [documents?.sessionState ?? '', texts.session_state] as const,
       ];
-      return answer(
+      return (answer ?? ((plain: JsonObject) => plain))(
         { ...pairAnswer(world, session), because: told.because, contradictions: [...told.against] },
         new Map(paths),
       );

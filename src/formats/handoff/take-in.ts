@@ -178,7 +178,8 @@ const differencesOf = (before: OpenedSession, after: OpenedSession, pair: HalfPa
 };
 
 const isChanged = ({ written, stood }: HalfPair, name: string): boolean =>
-  written.sections.some((section) => section.name === name) &&
+  // Of one that is there twice nobody knows which of them counts.
+  written.sections.filter((section) => section.name === name).length === 1 &&
   !isSame(bodyLines(bodyOf(written, name)), bodyLines(bodyOf(stood, name)));
 
 /** What both halves were changed to say, and say differently. */
