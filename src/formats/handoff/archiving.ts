@@ -77,7 +77,15 @@ const refuseTargets = async (
   world: World,
   ground: Ground,
   paths: PairPaths,
-  { source, owner, force }: { readonly source: PairPaths; readonly owner: string | undefined; readonly force: boolean },
+  {
+    source,
+    owner,
+    mayExist,
+  }: {
+    readonly source: PairPaths;
+    readonly owner: string | undefined;
+    readonly mayExist: (path: string) => boolean;
+  },
 ): Promise<Refusal | undefined> => {
   const { root } = ground.look;
   const expected = 'another stamp, or other outputs';
@@ -93,8 +101,8 @@ const refuseTargets = async (
     if (holder !== undefined && holder !== owner)
       return refuse('conflict', `${root}/${path} is a document of ${holder}.`, { expected });
   }
-  const there = pathsIn(paths).filter((path) => world.files.exists(`${root}/${path}`));
-  return there.length === 0 || force ? undefined : refuseThere(there.map((path) => `${root}/${path}`));
+  const there = pathsIn(paths).filter((path) => !mayExist(path) && world.files.exists(`${root}/${path}`));
+  return there.length === 0 ? undefined : refuseThere(there.map((path) => `${root}/${path}`));
 };
 
 /** The session whose document lies at a path, as far as one here has made it; version control may have brought it from elsewhere. */
@@ -131,10 +139,13 @@ const archiveSession = async (
   const taken = await takenStamps(world, ground);
   const stampBeside = (known: readonly string[]): string =>
     input.timestamp ?? nextStamp(world.caller.now, [...taken, ...known.flatMap((path) => stampIn(path) ?? [])]);
-  const refusal = await refuseTargets(world, ground, placing.value(stampBeside([])), {
+  const stampNow = stampBeside([]);
+  const usual = pathsIn(pathsOf(stampNow));
+  const refusal = await refuseTargets(world, ground, placing.value(stampNow), {
     source,
     owner: session.key,
-    force,
+    // A stamp that was free a moment ago, and that somebody else has taken since, is not the one that is taken in the end.
+    mayExist: (path) => force || (input.timestamp === undefined && usual.includes(path)),
   });
   if (refusal !== undefined) return err(refusal);
   let stamp = '';
@@ -171,7 +182,11 @@ const archiveFiles = async (
   if (!placing.ok) return placing;
   const stamp = input.timestamp ?? nextStamp(world.caller.now, await takenStamps(world, ground));
   const paths = placing.value(stamp);
-  const refusal = await refuseTargets(world, ground, paths, { source: pair, owner: undefined, force });
+  const refusal = await refuseTargets(world, ground, paths, {
+    source: pair,
+    owner: undefined,
+    mayExist: () => force,
+  });
   if (refusal !== undefined) return err(refusal);
   const copy = (half: Half, document: Sections): string =>
     withPointer(half, printSections(document), pointerFrom(half, paths));

@@ -346,7 +346,7 @@ const createTranslation = (schema: string): ((sql: string) => string) => {
       .replaceAll(' NOT INDEXED', '')
       .replaceAll('?', () => `$${(count += 1)}`)
       .replaceAll(
-        /\b(FROM|INTO|UPDATE) (meta|session|event|request|mirror|process|lease|snapshot|sample)\b/g,
+        /\b(FROM|JOIN|INTO|UPDATE) (meta|session|event|request|mirror|process|lease|snapshot|sample)\b/g,
         (_, verb: string, table: string) => `${verb} "${schema}".${table}`,
       );
     translated.set(sql, fresh);
