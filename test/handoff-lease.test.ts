@@ -254,7 +254,7 @@ suite('the lease of the documents', () => {
       const won = outcomes.filter(({ status }) => status === 0);
       assert.equal(won.length, 1);
       for (const { status, json } of outcomes.filter((one) => one.status !== 0)) {
-        assert.deepEqual([status, json.result], [10, 'error']);
+        assert.deepEqual([status, json.result], [10, 'error'], JSON.stringify(json));
         assert.match(json.errors[0], /held by h\d+/);
       }
       assert.deepEqual(stateOf(world), ['active', won[0]?.json.holder]);

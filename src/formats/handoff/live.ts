@@ -159,6 +159,8 @@ export const liveTarget = async (
   if (told !== undefined) {
     const { documents } = told.common;
     if (documents === undefined) return ok(targetOf(told, where));
+    // Somebody has begun it here since it was looked for.
+    if (documents.place === world.places.here.id && documents.root === ground.root) return ok(targetOf(told));
     if (!arrives) return err(refuseGoneOn(told));
     const paths = [documents.sessionState, ...(documents.handover === null ? [] : [documents.handover])];
     const replaces = await unknownBeside(world, ground, told.key, paths);
