@@ -904,7 +904,7 @@ test('W20: what is begun is a record of its own, and nothing of another one is w
     assert.equal((await ask(verb, input)).code, 'conflict', verb);
   assert.deepEqual(filesOf(world), before);
   const second = await done(ask, 'handoff new', { ...named, task: 'Second', force: true });
-  const third = await done(ask, 'handoff new-handover', { ...named, task_summary: 'Third' });
+  const third = await done(ask, 'handoff new', { ...named, task: 'Third', force: true });
   const { session: fourth, handover: at } = await done(ask, 'handoff begin', {
     holder: 'cem',
     purpose: 'Go',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import { handover, sessionState } from '../src/formats/handoff/document.ts';
 import { sample } from '../src/formats/handoff/samples.ts';
-import { openStint } from '../src/index.ts';
+import { openStint } from '../src/postgres.ts';
 import { storeIn } from './support/environment.ts';
 import { as, leaseEvents } from './support/leases.ts';
 import { assertSound } from './support/stores.ts';
@@ -89,7 +89,7 @@ suite('the lease of the documents', () => {
   test('is claimed and released as it stands, whoever has written it', async (context) => {
     const world = begun(context);
     let now = noon;
-    const opened = openStint({
+    const opened = await openStint({
       cwd: world.project,
       actor: 'eve',
       host: 'desk',

@@ -70,7 +70,7 @@ export const orderMaking = async (
   const where = { root: ground.root, handover: paths.handover, sessionState: paths.sessionState };
   const goesOn = described ?? (await openTask(world));
   // Who writes a handover alone hands over what is described, in words of his own perhaps.
-  const isReworded = described !== undefined && !made.includes('session_state');
+  const isReworded = described?.common.status === 'active' && !made.includes('session_state');
   const isSame = goesOn !== undefined && (isReworded || goesOn.common.goal === making.task);
   const found = await foundHalves(world, ground, making, { goesOn, isDescribed: described !== undefined });
   if (!found.ok) return found;
