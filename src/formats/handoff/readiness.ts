@@ -11,6 +11,7 @@ import { handover, sessionState } from './document.ts';
 import { settle, type Settled } from './live.ts';
 import { checkoutOf, lookBelow } from './look.ts';
 import { readyToJson, type Secret, type SessionLease, type SessionSaid } from './ready.ts';
+import { isNews, type SeenPair } from './seen.ts';
 import { reportToJson } from './report.ts';
 import { requirementsOf } from './requirements.ts';
 import {
@@ -160,7 +161,7 @@ const editsOf = async (
   session: OpenedSession,
 ): Promise<readonly string[]> => {
   const seen = await documents(session);
-  if (!seen.isEdited) return [];
+  if (!seen.isEdited || !isNews(session, seen.leave(session).pair as SeenPair)) return [];
   const { events, notes } = seen.takeIn(session, { now, actor, place: places.here.id ?? '', cause: '' });
   return [
     ...(events.length === 0 ? [] : [`what was written in the documents is not known to ${session.key} yet`]),

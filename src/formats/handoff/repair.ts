@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { auditToJson } from './audit.ts';
 import { handover, readDocument, sessionState, valueOf } from './document.ts';
 import { groundOf, liveTarget, type Ground } from './live.ts';
-import { mostBytes, type Whereabouts } from './look.ts';
+import { mostBytes, refuseText, type Whereabouts } from './look.ts';
 import { halves, pointerFrom, type Half, type PairPaths } from './print.ts';
 import { orderReconciled } from './reconciling.ts';
 import { examinePair } from './summary.ts';
@@ -75,9 +75,9 @@ const orderLive = async (
     decide: () => ok(new Map()),
     answer: () => report(new Map(), { status: said('Status'), next_owner: said('Next owner'), changed: false }),
   };
-  if (!isBroken) return ok(left);
+  // What cannot be read, or holds what a merge has left, stays a finding.
+  if (!isBroken || !isWorkable(ground.look, pair)) return ok(left);
   const target = await liveTarget(world, ground);
-  // What cannot be read stays a finding.
   if (!target.ok) return ok(left);
   return ok(
     orderReconciled(world, target.value, input, (told, texts) =>
@@ -85,6 +85,17 @@ const orderLive = async (
     ),
   );
 };
+
+const isWorkable = ({ read }: Look, pair: Pair): boolean =>
+  (
+    [
+      [handover, pair.handover],
+      [sessionState, pair.sessionState],
+    ] as const
+  ).every(([kind, path]) => {
+    const text = read(path);
+    return text.ok ? refuseText(kind, path, text.value) === undefined : text.error.isMissing;
+  });
 
 const textOf = ({ read }: Look, path: string): string => {
   const text = read(path);

@@ -84,6 +84,15 @@ export const lookAtDocuments =
     };
   };
 
+/** Whether what somebody has written is more than other line ends, as a checkout makes them. */
+export const isNews = (session: OpenedSession, { found, bases }: SeenPair): boolean => {
+  const plain = (text: string): string => text.replaceAll('\r\n', '\n').replace(/^\uFEFF/, '');
+  return (['handover', 'session_state'] as const).some((half) => {
+    const { text, isEdited } = found[half];
+    return isEdited && plain(text ?? '') !== plain(printStanding(session, half, bases[half]));
+  });
+};
+
 /** What is told of edits. */
 const notesOf = (
   documents: Documents,
