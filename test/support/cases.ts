@@ -9,6 +9,8 @@ export interface PublicCase {
   readonly rule: string;
   /** The file whose tests are named after the case. */
   readonly file: string;
+  /** Another file with tests that are named after it: what of it concerns the documents of a hand-off. */
+  readonly also?: string;
   /** What of it does not concern a review in this program, and why. */
   readonly notHere?: string;
 }
@@ -22,6 +24,7 @@ const sixth = 'cases-leases.test.ts';
 const seventh = 'cases-runs.test.ts';
 const eighth = 'cases-brief.test.ts';
 const ninth = 'journal.test.ts';
+const documents = 'cases-handoff.test.ts';
 const damage = 'damage.test.ts';
 const runs = 'import-runs.test.ts';
 const orchestrator = 'import-orchestrator.test.ts';
@@ -135,6 +138,7 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
   E09: {
     rule: 'a path is taken from where the caller is, kept from the root, and none leads out of that',
     file: ninth,
+    also: documents,
   },
   F01: {
     rule: 'nothing is closed by itself, and nothing is deleted at all, however old it is',
@@ -227,26 +231,27 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     notHere: 'its state file is of another tool: older databases stand for it',
   },
   I07: {
-    rule: 'line ends make no payload another one',
+    rule: 'line ends make no payload and no document another one',
     file: second,
-    notHere: 'templates, bundles and manifests: a review has none',
+    also: documents,
+    notHere: 'bundles and manifests: there are none yet; the digest of a template is kept, and compared with nothing',
   },
-  J01: { rule: 'no half character gets into the store or out of it', file: second },
+  J01: { rule: 'no half character gets into the store or out of it', file: second, also: documents },
   J03: {
     rule: 'line ends and byte order marks make no difference, UTF-16 is refused by name',
     file: second,
-    notHere: 'the hand-off pair of the task kind',
+    also: documents,
   },
-  J04: { rule: 'the locale has no say in encodings', file: second },
+  J04: { rule: 'the locale has no say in encodings', file: second, also: documents },
   J05: {
     rule: 'names made of anything are safe file names, and what they were made of is kept',
     file: second,
-    notHere: 'goals: a review is about a branch, whose name stands for them',
+    also: documents,
   },
   J07: {
     rule: 'texts come back as they were and forge no line of an output',
     file: second,
-    notHere: 'front matter and sections of the hand-off pair',
+    also: documents,
   },
   K01: {
     rule: 'every time has its zone, in and out, and durations do not depend on the zone of the machine',
@@ -290,7 +295,13 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
   N03: {
     rule: 'of a git conflict nothing is chosen silently: file and line are told, each side can be chosen, and other sessions work',
     file: orchestrator,
+    also: documents,
     notHere: 'a union by ids: its events.jsonl is of another tool, and the log here is no file that git merges',
+  },
+  N05: {
+    rule: 'an older copy in another checkout is told, is read in place of nothing, and opens nothing that is over',
+    file: documents,
+    notHere: 'its state files are of another tool: the documents of a task, in two worktrees, stand for them',
   },
   N07: { rule: 'git sees nothing of ours, and reading changes nothing', file: second },
   O01: {

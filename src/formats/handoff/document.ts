@@ -213,7 +213,7 @@ const placeholders: ReadonlySet<string> = new Set(['todo', 'tbd', 'placeholder']
 
 /** Whether a value stands there until somebody fills it in. */
 export const isPlaceholder = (value: string): boolean =>
-  (value.startsWith('<') && value.endsWith('>')) || (value.length <= 11 && placeholders.has(value.toLowerCase()));
+  (/^<(?!!--)/.test(value) && value.endsWith('>')) || (value.length <= 11 && placeholders.has(value.toLowerCase()));
 
 /** What is wrong with the body of one section. */
 export const checkBody = ({ lines }: DocumentKind, section: Section): readonly DocumentFinding[] => {

@@ -10,12 +10,12 @@ export const firstLine = (body: string): string => {
   return line.startsWith('- ') ? line.slice(2) : line;
 };
 
-/** A value as it is meant: without a pair of backticks or angle brackets around it, of a link what it leads to. */
+/** A value as it is meant: without a pair of backticks or angle brackets around it, of a link what it leads to. A comment stays. */
 export const plainValue = (text: string): string => {
   let value = text.trim();
   if (value === '' || !'`<['.includes(value.charAt(0))) return value;
   value = /^`([^`]*)`$/.exec(value)?.[1] ?? value;
-  value = /^<([^<>]*)>$/.exec(value)?.[1] ?? value;
+  value = /^<(?!!--)([^<>]*)>$/.exec(value)?.[1] ?? value;
   return (/^\[[^\]]*\]\(([^()]*)\)$/.exec(value)?.[1] ?? value).trim();
 };
 

@@ -24,9 +24,11 @@ export const judgeDocument = async (
     status: document === undefined ? null : valueOf(document, 'Status'),
     findings: findings.map((finding) => findingToJson(name, finding)),
   };
+  // Where nothing is, it matters where it was looked for.
+  const named = document === undefined ? report.file : name;
   return report.valid
     ? ok(report)
-    : err({ report, refusal: refuseDocuments(`The ${kind.called} ${name}`, report.findings) });
+    : err({ report, refusal: refuseDocuments(`The ${kind.called} ${named}`, report.findings) });
 };
 
 /** That documents are not sound, with everything that is wrong with them. */
