@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -996,8 +997,9 @@ test('N18: a document that is a link is written inside of the documents or not a
     for (const path of [current, transfer, `${root}/session-state/ACTIVE_LEASE.json`])
       for (const isOurs of path === current || !what.includes('not there') ? [false, true] : []) {
         const { world, ask } = await asker(context, isOurs ? {} : leftBehind());
-        const text = sample(path === transfer ? handover : sessionState);
         if (isOurs) await done(ask, 'handoff new', { ...named, task: 'Ship it', handover_output: transfer });
+        // What the link leads to is a version that was made here, where one was.
+        const text = existsSync(world.path(path)) ? textOf(world, path) : sample(sessionState);
         writeFileSync(join(world.root, 'outside.md'), text);
         world.write('README.md', text);
         rmSync(world.path(path), { force: true });
@@ -1011,6 +1013,19 @@ test('N18: a document that is a link is written inside of the documents or not a
         }
         assert.equal(existsSync(join(world.root, 'none.md')), false);
       }
+  // The same for a folder that somebody has put elsewhere.
+  for (const folder of ['handovers', 'session-state'])
+    for (const elsewhere of ['elsewhere', '../elsewhere']) {
+      const { world, ask } = await asker(context);
+      await done(ask, 'handoff new', { ...named, task: 'Ship it', handover_output: transfer });
+      renameSync(world.path(root, folder), world.path(elsewhere));
+      symlinkSync(world.path(elsewhere), world.path(root, folder));
+      const before = filesOf(world);
+      for (const [verb, input] of Object.entries(writing)) await ask(verb, input);
+      const after = filesOf(world);
+      for (const file of new Set([...Object.keys(before), ...Object.keys(after)]))
+        if (file.includes('elsewhere/')) assert.equal(after[file], before[file], `${file} for ${folder}`);
+    }
 });
 
 test('N61: a file in the place of a folder is told by every verb, and stays', async (context) => {
