@@ -1203,3 +1203,25 @@ next: stint resume --session ${key}
 `,
   );
 });
+
+test('the original of one that was over is kept aside with the first thing that happens to it, and a file of others is not', (context) => {
+  const over = document({ status: 'complete', agents: [document().agents[0]] });
+  const world = worldWith(context, over);
+  assert.equal(take(world).status, 'completed');
+  move(world, 'archive', '--session', key);
+  assert.equal(existsSync(world.path(current)), false);
+  assert.deepEqual(keptIn(world), [text(over)]);
+  assert.equal(written(world, historyOf(id)).session_id, id);
+
+  const other = worldWith(context, over);
+  take(other);
+  const theirs = document({ session_id: '2026-03-02-other1' });
+  put(other, current, theirs);
+  other.answer('archive', '--session', key);
+  assert.equal(
+    readFileSync(other.path(current), 'utf8'),
+    text(theirs),
+    'what another program has put there since is its own',
+  );
+  assert.deepEqual(keptIn(other), []);
+});

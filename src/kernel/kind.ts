@@ -40,6 +40,8 @@ export interface Mirror {
   readonly replaces?: string | null;
   /** Whether the file is to be gone from there: the session has left it. What somebody else wrote into it is kept beside. */
   readonly isGone?: true;
+  /** With `isGone`: the session was never in that file itself. It is left alone unless it is its original, and no session's. */
+  readonly isOriginalAlone?: true;
 }
 
 /** What is known of a file that people edit. */

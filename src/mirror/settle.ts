@@ -211,6 +211,7 @@ const settle = async (
       // What others put into a place that the session has left is theirs.
       if (inTheWay !== undefined && record.digest === goneDigest) return 'left';
       if (inTheWay !== undefined) warnings.push(moveAside(path, inTheWay));
+      if (content.isOriginalAlone && !wasMade && found !== content.original) return 'left';
       const isKnown = wasMade || (wasBeyond && found === seen) || (found !== null && found === content.replaces);
       const action = planMirror(record.digest, found, isKnown);
       if (action === 'set-aside' && found !== null) {
@@ -242,6 +243,8 @@ interface Content {
   readonly wasMoved: boolean;
   /** The digest of what another program had left in its place. */
   readonly original: string | undefined;
+  /** Whether nothing but that is to be gone from there. */
+  readonly isOriginalAlone: boolean;
   /** The digest of what is replaced on the record. */
   readonly replaces: string | null | undefined;
   /** Whether it lies outside of the session's folder. */
@@ -264,6 +267,7 @@ const contentOf = async ({ store, kinds }: MirrorWorld, record: MirrorRecord): P
   const about = {
     wasMoved: (session?.common.folderSeq ?? 0) > 0,
     original: mirror?.original,
+    isOriginalAlone: mirror?.isOriginalAlone === true,
     replaces: mirror?.replaces,
     isOutside: mirror?.place !== undefined,
     document: mirror?.document,

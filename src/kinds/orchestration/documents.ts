@@ -47,14 +47,15 @@ export const mirrorsOf = (state: OrchestrationState, common: Common): readonly M
   const [place, left] = isOpen ? [currentPath, historyPath(common.name)] : [historyPath(common.name), currentPath];
   return [
     { path: place, source, render, ...original },
-    // The file of the history is nobody else's. That of the current one is left by a session that was open there alone: else
-    // another session's lies in it.
+    // The file of the history is nobody else's. In that of the current one another session's may lie, where this one was over
+    // when it was taken over.
     {
       path: left,
       source,
       render: () => '',
       isGone: true,
-      ...(isOpen || state.origin?.wasOpen === true ? original : {}),
+      ...original,
+      ...(isOpen || state.origin?.wasOpen !== false ? {} : { isOriginalAlone: true as const }),
     },
   ];
 };

@@ -30,6 +30,8 @@ export function* recordMirrors(
     // What another program had left there is left with the first thing that happens here.
     const wasThere = known === undefined ? wasOpened && mirror.original !== undefined : known.isGone !== true;
     if (known?.source === mirror.source || (mirror.isGone === true && !wasThere)) continue;
+    const isUnsure = mirror.isOriginalAlone === true && known === undefined;
+    if (isUnsure && (yield* selectMirrorAt(after.common.place, mirror.path)) !== undefined) continue;
     const events: StoredEvent[] = [];
     for (const seq of [mirror.source, ...(mirror.others ?? [])]) {
       const event = yield* eventAt(seq);
