@@ -31,7 +31,8 @@ import {
   workingText,
   type WorkingInput,
 } from '../formats/handoff/working.ts';
-import { currentPath, freeStamp, locateLive, lookOnce, type Look } from '../formats/handoff/workspace.ts';
+import { freeHandover } from '../formats/handoff/stamps.ts';
+import { currentPath, locateLive, lookOnce, type Look } from '../formats/handoff/workspace.ts';
 import { decideChange } from '../formats/handoff/write.ts';
 import { objectAt, textAt } from '../kernel/answer.ts';
 import { loadedIn, sessionIn, type Order } from '../kernel/dispatch.ts';
@@ -175,7 +176,7 @@ const orderMade = async (
       task,
       change: { ...change, status: input.status ?? 'in-progress' },
       paths: {
-        handover: `handovers/${freeStamp(ground.look, world.caller.now)}_handover.md`,
+        handover: await freeHandover(world, ground),
         sessionState: currentPath,
       },
       halves: ['handover', 'session_state'],

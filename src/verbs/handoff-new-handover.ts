@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { orderMaking } from '../formats/handoff/begin.ts';
-import { contentFields, refuseTime, standingFields } from '../formats/handoff/edit.ts';
-import { groundOf } from '../formats/handoff/live.ts';
+import { contentFields, newFields } from '../formats/handoff/edit.ts';
 import { outputIn } from '../formats/handoff/outputs.ts';
-import { currentPath, freeStamp, pathBetween } from '../formats/handoff/workspace.ts';
+import { freeHandover } from '../formats/handoff/stamps.ts';
+import { currentPath, pathBetween } from '../formats/handoff/workspace.ts';
 import { textAt } from '../kernel/answer.ts';
-import { flag, optionalName, optionalText, optionalTexts, requiredName, requiredText } from '../kernel/fields.ts';
+import { optionalName, optionalText, optionalTexts, requiredText } from '../kernel/fields.ts';
+import { groundFor } from '../formats/handoff/write.ts';
 import { defineVerb } from '../kernel/verb.ts';
-import { err } from '../lib/result.ts';
 
 export const handoffNewHandover = defineVerb({
   name: 'handoff new-handover',
@@ -17,11 +17,9 @@ export const handoffNewHandover = defineVerb({
   input: () => {
     const { what_was_done: done, last_completed_step: last, current_step: current, ...content } = contentFields();
     return v.strictObject({
-      root: optionalText('The folder of the documents. Default: the one of this project.'),
       task_summary: requiredText('What it is to come to.'),
       holder: optionalName('Who does it, where that is somebody else than who says so.'),
-      ...standingFields(),
-      next_owner: requiredName('Who is to act next.'),
+      ...newFields(),
       what_was_done: done,
       last_completed_step: last,
       current_step: current,
@@ -30,19 +28,16 @@ export const handoffNewHandover = defineVerb({
       next_command: content.next_command,
       session_state_pointer: optionalText('The session state, as the handover names it. Default: CURRENT.md.'),
       output: optionalText('The file. Default: one with the time in its name.'),
-      force: flag('Replace what is there.'),
     });
   },
   actor: ({ holder, updated_by: who }) => holder ?? who,
   creates: true,
   does: {
     writes: async (world, input) => {
-      const refusal = refuseTime(input.last_updated);
-      if (refusal !== undefined) return err(refusal);
-      const ground = await groundOf(world, input);
+      const ground = await groundFor(world, input);
       if (!ground.ok) return ground;
       const { look } = ground.value;
-      const usual = `handovers/${freeStamp(look, world.caller.now)}_handover.md`;
+      const usual = await freeHandover(world, ground.value);
       const handover = await outputIn(world, ground.value, input.output, usual);
       if (!handover.ok) return handover;
       const { task_summary: task, remaining_work: left, session_state_pointer: pointer, ...change } = input;

@@ -1,13 +1,12 @@
 import * as v from 'valibot';
 import { orderMaking } from '../formats/handoff/begin.ts';
-import { contentFields, refuseTime, standingFields } from '../formats/handoff/edit.ts';
-import { groundOf } from '../formats/handoff/live.ts';
+import { contentFields, newFields } from '../formats/handoff/edit.ts';
 import { handoverAt, outputIn } from '../formats/handoff/outputs.ts';
 import { currentPath } from '../formats/handoff/workspace.ts';
 import { textAt } from '../kernel/answer.ts';
-import { flag, optionalName, optionalText, requiredName, requiredText } from '../kernel/fields.ts';
+import { optionalName, optionalText, requiredText } from '../kernel/fields.ts';
+import { groundFor } from '../formats/handoff/write.ts';
 import { defineVerb } from '../kernel/verb.ts';
-import { err } from '../lib/result.ts';
 
 export const handoffNewState = defineVerb({
   name: 'handoff new-state',
@@ -17,24 +16,19 @@ export const handoffNewState = defineVerb({
   input: () => {
     const { what_was_done: _done, first_file: _file, next_command: _command, ...content } = contentFields();
     return v.strictObject({
-      root: optionalText('The folder of the documents. Default: the one of this project.'),
       task: requiredText('What it is to come to.'),
       holder: optionalName('Who does it, where that is somebody else than who says so.'),
-      ...standingFields(),
-      next_owner: requiredName('Who is to act next.'),
+      ...newFields(),
       ...content,
       handover_pointer: optionalText('The handover, as the session state names it: ../handovers/NAME.md.'),
       output: optionalText('The file. Default: session-state/CURRENT.md.'),
-      force: flag('Replace what is there.'),
     });
   },
   actor: ({ holder, updated_by: who }) => holder ?? who,
   creates: true,
   does: {
     writes: async (world, input) => {
-      const refusal = refuseTime(input.last_updated);
-      if (refusal !== undefined) return err(refusal);
-      const ground = await groundOf(world, input);
+      const ground = await groundFor(world, input);
       if (!ground.ok) return ground;
       const sessionState = await outputIn(world, ground.value, input.output, currentPath);
       if (!sessionState.ok) return sessionState;

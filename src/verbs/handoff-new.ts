@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { orderMaking } from '../formats/handoff/begin.ts';
-import { contentFields, refuseTime, standingFields } from '../formats/handoff/edit.ts';
-import { groundOf } from '../formats/handoff/live.ts';
+import { contentFields, newFields } from '../formats/handoff/edit.ts';
 import { outputIn } from '../formats/handoff/outputs.ts';
 import { pairText } from '../formats/handoff/pair-answer.ts';
-import { currentPath, freeStamp } from '../formats/handoff/workspace.ts';
-import { flag, optionalText, requiredName, requiredText } from '../kernel/fields.ts';
+import { freeHandover } from '../formats/handoff/stamps.ts';
+import { currentPath } from '../formats/handoff/workspace.ts';
+import { optionalText, requiredText } from '../kernel/fields.ts';
+import { groundFor } from '../formats/handoff/write.ts';
 import { defineVerb } from '../kernel/verb.ts';
-import { err } from '../lib/result.ts';
 
 export const handoffNew = defineVerb({
   name: 'handoff new',
@@ -20,25 +20,19 @@ With another --session-output than CURRENT.md the two files are written, and des
   ],
   input: () =>
     v.strictObject({
-      root: optionalText('The folder of the documents. Default: the one of this project.'),
       task: requiredText('What it is to come to.'),
-      ...standingFields(),
-      next_owner: requiredName('Who is to act next.'),
+      ...newFields(),
       ...contentFields(),
       handover_output: optionalText('The file of the handover. Default: one with the time in its name.'),
       session_output: optionalText('The file of the session state. Default: session-state/CURRENT.md.'),
-      force: flag('Replace what is there.'),
     }),
   actor: ({ updated_by: who }) => who,
   creates: true,
   does: {
     writes: async (world, input) => {
-      const refusal = refuseTime(input.last_updated);
-      if (refusal !== undefined) return err(refusal);
-      const ground = await groundOf(world, input);
+      const ground = await groundFor(world, input);
       if (!ground.ok) return ground;
-      const { look } = ground.value;
-      const usual = `handovers/${freeStamp(look, world.caller.now)}_handover.md`;
+      const usual = await freeHandover(world, ground.value);
       const handover = await outputIn(world, ground.value, input.handover_output, usual);
       if (!handover.ok) return handover;
       const sessionState = await outputIn(world, ground.value, input.session_output, currentPath);

@@ -6,6 +6,7 @@ import { standingTexts, type Ground, type Worked } from './live.ts';
 import { pointerFrom, type Half, type PairPaths } from './print.ts';
 import { withPointer } from './superseded.ts';
 import { whereToData } from './take-in.ts';
+import { pathsOf } from './stamps.ts';
 import { nextStamp, stampIn, stampsIn } from './workspace.ts';
 
 /** A pair is put by. */
@@ -68,10 +69,8 @@ export const archiveEvent = (
 ): DecidedEvent => {
   const where = worked.session.common.documents;
   if (where === undefined) throw new Error(`${worked.session.key} has no documents`);
-  const archived = paths ?? {
-    handover: where.handover === null ? null : `handovers/${stamp}_handover.md`,
-    sessionState: `session-state/${stamp}_session-state.md`,
-  };
+  const usual = pathsOf(stamp);
+  const archived = paths ?? (where.handover === null ? { ...usual, handover: null } : usual);
   const texts = { ...standingTexts(worked), ...found };
   const superseded = isSuperseded && where.handover !== archived.handover ? where.handover : null;
   const put = (half: Half): string => withPointer(half, texts[half], pointerFrom(half, archived), isSuperseded);

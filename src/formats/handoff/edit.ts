@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { choice, optionalName, optionalText, optionalTexts, requiredName } from '../../kernel/fields.ts';
+import { choice, flag, optionalName, optionalText, optionalTexts, requiredName } from '../../kernel/fields.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { bodyOf, checkBody, timeFault, type DocumentKind } from './document.ts';
@@ -40,6 +40,14 @@ export const standingFields = () => ({
   next_owner: optionalName('Who is to act next.'),
   updated_by: requiredName('Who says so: a person or an agent.'),
   last_updated: optionalText('When, for example 2026-03-12T09:01:15+01:00. Default: now.'),
+});
+
+/** The fields of verbs that make documents anew. */
+export const newFields = () => ({
+  root: optionalText('The folder of the documents. Default: the one of this project.'),
+  ...standingFields(),
+  next_owner: requiredName('Who is to act next.'),
+  force: flag('Replace what is there.'),
 });
 
 /** What is written into a pair; what is left out stays as it is. */

@@ -10,6 +10,7 @@ import { groundOf, liveTarget, type Ground } from './live.ts';
 import { mostBytes, refuseText, type Whereabouts } from './look.ts';
 import { halves, pointerFrom, type Half, type PairPaths } from './print.ts';
 import { orderReconciled } from './reconciling.ts';
+import { pathsOf } from './stamps.ts';
 import { examinePair } from './summary.ts';
 import { withPointer } from './superseded.ts';
 import { currentPath, examine, locateLive, stampIn, withTexts, type Look, type Pair } from './workspace.ts';
@@ -132,10 +133,7 @@ const archivedRepairs = async (world: World, { look }: Ground): Promise<readonly
   return stamps
     .filter((stamp) => states.has(`${stamp}_session-state.md`))
     .flatMap((stamp) => {
-      const paths = {
-        handover: `handovers/${stamp}_handover.md`,
-        sessionState: `session-state/${stamp}_session-state.md`,
-      } satisfies PairPaths;
+      const paths = pathsOf(stamp);
       const repaired = (['handover', 'session_state'] as const).flatMap((half) => {
         const path = half === 'handover' ? paths.handover : paths.sessionState;
         const text = project.whole(look.root, path, mostBytes);

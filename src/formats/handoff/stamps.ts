@@ -39,3 +39,7 @@ export const takenStamps = async (world: World, { look, root }: Ground): Promise
     taken.push(stamp);
   }
 };
+
+/** The file of the next handover. */
+export const freeHandover = async (world: World, ground: Ground): Promise<string> =>
+  pathsOf(nextStamp(world.caller.now, await takenStamps(world, ground))).handover;

@@ -10,7 +10,8 @@ import { describedSession } from './live.ts';
 import { lookBelow } from './look.ts';
 import { whereToData } from './take-in.ts';
 import { unknownBeside } from './told.ts';
-import { currentPath, freeStamp } from './workspace.ts';
+import { freeHandover } from './stamps.ts';
+import { currentPath } from './workspace.ts';
 
 /** The documents of a checkout go over to the session that somebody works on there. */
 export const takeAlong = async (
@@ -29,6 +30,7 @@ export const takeAlong = async (
   const arriving = { ...order, arrives: { key, replaces } };
   // What another program keeps there is its own.
   if (described === undefined) return arriving;
+  const fresh = await freeHandover(world, ground);
   return {
     ...arriving,
     keys: [...order.keys.filter((one) => one !== described.key), described.key],
@@ -44,7 +46,7 @@ export const takeAlong = async (
           }),
         );
       const own = sessions.get(key)?.common?.documents;
-      const handover = own?.handover ?? `handovers/${freeStamp(look, world.caller.now)}_handover.md`;
+      const handover = own?.handover ?? fresh;
       const leave = decideLeave(world, ground, left, beforehand, handover);
       // Who leaves comes first: a file that both are in is that of the other one afterwards.
       const events = new Map([[left.key, decided.value.get(left.key) ?? []], ...decided.value]);

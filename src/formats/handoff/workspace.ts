@@ -402,9 +402,6 @@ export const nextStamp = (now: string, taken: readonly string[]): string => {
   }
 };
 
-/** The next free stamp of a pair from a minute on. */
-export const freeStamp = (look: Look, now: string): string => nextStamp(now, stampsIn(look));
-
 /** What may be looked at, with other texts in some of its files; null takes a file away. */
 export const withTexts = (look: Look, texts: ReadonlyMap<string, string | null>): Look => ({
   root: look.root,

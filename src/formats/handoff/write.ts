@@ -5,8 +5,9 @@ import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { appendEvents, type OpenedSession, type Origin } from '../../kernel/session.ts';
 import type { DecidedEvent } from '../../kernel/event.ts';
-import { withChange, type Change } from './edit.ts';
-import { standingTexts, type Changed, type Ground, type Worked } from './live.ts';
+import { refuseTime, withChange, type Change } from './edit.ts';
+import { groundOf, standingTexts, type Changed, type Ground, type Worked } from './live.ts';
+import type { Whereabouts } from './look.ts';
 import type { Half } from './print.ts';
 import { printSections, readSections } from './sections.ts';
 import { takeIn, type Edit } from './take-in.ts';
@@ -66,6 +67,15 @@ export const decideChange = (
 export const behind = (session: OpenedSession, events: readonly DecidedEvent[], origin: Origin): OpenedSession => {
   const { session: after } = appendEvents(session, events, origin);
   return { ...after, common: after.common ?? session.common };
+};
+
+/** Where documents are made, once the time that is said of them is one. */
+export const groundFor = async (
+  world: World,
+  input: Whereabouts & Pick<Signed, 'last_updated'>,
+): Promise<Result<Ground, Refusal>> => {
+  const refusal = refuseTime(input.last_updated);
+  return refusal === undefined ? groundOf(world, input) : err(refusal);
 };
 
 /** A file that is written whole, by its path from the root of the documents. */
