@@ -147,7 +147,7 @@ export const parseCommandLine = (verbs: readonly Verb[], argv: readonly string[]
             .slice(at + 1)
             .filter((argument) => !argument.startsWith('-'))
             .join(' ');
-    if (word === undefined && argv.includes('--version')) return ok({ kind: 'version', json });
+    if (asksVersion(argv)) return ok({ kind: 'version', json });
     const unknown =
       word === undefined ? argv.find((argument) => !['--help', '-h', '--json'].includes(argument)) : undefined;
     if (unknown !== undefined)
@@ -173,9 +173,13 @@ export const parseCommandLine = (verbs: readonly Verb[], argv: readonly string[]
   return err(refuseVerb(verbs, isGroup(verbs, word) ? both : word, both));
 };
 
-/** Whether a command line calls one of these verbs. */
-export const namesOne = (verbs: readonly Verb[], argv: readonly string[]): boolean =>
-  namesIn(argv).some((name) => findNamed(verbs, name) !== undefined);
+/** Whether a command line asks for the version alone. */
+const asksVersion = (argv: readonly string[]): boolean =>
+  argv[findVerb(argv)] === undefined && argv.includes('--version');
+
+/** Whether these verbs are all that a command line needs. */
+export const isAmong = (verbs: readonly Verb[], argv: readonly string[]): boolean =>
+  asksVersion(argv) || namesIn(argv).some((name) => findNamed(verbs, name) !== undefined);
 
 /** What the verb of a command line may be called: names of verbs have two words or one. */
 export const namesIn = (argv: readonly string[]): readonly string[] => {

@@ -18,7 +18,7 @@ import {
   type Workplace,
 } from '../world.ts';
 import type { Prompt } from './ask.ts';
-import { namesIn, namesOne, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
+import { namesIn, isAmong, parseCommandLine, wantsJson, type CommandLine } from './arguments.ts';
 import { exitOf, print, printJson, printRefusal, printText } from './output.ts';
 
 /** What the command line is run with; everything that comes from outside the process. */
@@ -53,7 +53,7 @@ export interface Surroundings {
 /** Runs one command line and answers its exit code. */
 export const runCommandLine = async (surroundings: Surroundings): Promise<number> => {
   const { argv, more } = surroundings;
-  const isAtHand = more === undefined || namesOne(surroundings.verbs, argv);
+  const isAtHand = more === undefined || isAmong(surroundings.verbs, argv);
   const verbs = isAtHand ? surroundings.verbs : await more(namesIn(argv));
   const json = wantsJson(argv);
   const request = parseCommandLine(verbs, argv);
