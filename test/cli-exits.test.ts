@@ -32,6 +32,7 @@ test('2 usage: what is not known is named, with what is near', (context) => {
     'handoff archive, handoff audit, handoff begin, handoff end, handoff history, handoff lease, handoff locate, handoff new, handoff new-handover, handoff new-state, handoff ready, handoff reconcile, handoff repair, handoff report, handoff restore, handoff root, handoff summarize, handoff update, handoff validate, handoff validate-handover, handoff validate-state',
     'import review',
     'journal, lease claim, lease release, lease renew, lease show, list, log, next, note, pause',
+    'policy check-ci, policy check-redaction, policy check-trust, policy new-ci, policy new-redaction, policy new-trust',
     'process beat, process bind, process end, process list, process start, process sweep',
     'reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock, complete-map',
     'new, agent start, agent progress, agent complete, agent fail, agent cancel, agent pause, agent continue, agent list',

@@ -44,7 +44,7 @@ export interface Apart {
   readonly named: string | undefined;
   /** Opens a store by its name: a path, the address of a server, or `env:NAME`. It is the verb's to close. */
   readonly open: (name: string, missing: 'make' | 'refuse-named') => Promise<Result<Store, Refusal>>;
-  readonly files: WrittenFiles;
+  readonly files: ProjectFiles;
 }
 
 /** Files that people write and verbs read whole, as UTF-8 without its mark. */

@@ -42,6 +42,12 @@ import { log } from './log.ts';
 import { next } from './next.ts';
 import { note } from './note.ts';
 import { pause } from './pause.ts';
+import { policyCheckCi } from './policy-check-ci.ts';
+import { policyCheckRedaction } from './policy-check-redaction.ts';
+import { policyCheckTrust } from './policy-check-trust.ts';
+import { policyNewCi } from './policy-new-ci.ts';
+import { policyNewRedaction } from './policy-new-redaction.ts';
+import { policyNewTrust } from './policy-new-trust.ts';
 import { processBeat } from './process-beat.ts';
 import { processBind } from './process-bind.ts';
 import { processEnd } from './process-end.ts';
@@ -59,4 +65,4 @@ import { timeline } from './timeline.ts';
 import { unarchive } from './unarchive.ts';
 import { unblock } from './unblock.ts';
 
-export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, complete, decide, fail, finish, handoffArchive, handoffAudit, handoffBegin, handoffEnd, handoffHistory, handoffLease, handoffLocate, handoffNew, handoffNewHandover, handoffNewState, handoffReady, handoffReconcile, handoffRepair, handoffReport, handoffRestore, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];
+export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, complete, decide, fail, finish, handoffArchive, handoffAudit, handoffBegin, handoffEnd, handoffHistory, handoffLease, handoffLocate, handoffNew, handoffNewHandover, handoffNewState, handoffReady, handoffReconcile, handoffRepair, handoffReport, handoffRestore, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, policyCheckCi, policyCheckRedaction, policyCheckTrust, policyNewCi, policyNewRedaction, policyNewTrust, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];

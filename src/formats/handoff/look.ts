@@ -1,3 +1,4 @@
+import type { Files } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
@@ -18,16 +19,17 @@ export interface Whereabouts {
 
 /** The root of the documentation: the one that is named, else the first of the usual folders that is there. */
 export const findRoot = async (
-  world: World,
+  world: Pick<World, 'project'>,
   { root, start_dir: start }: Whereabouts,
 ): Promise<Result<string, Refusal>> => {
   const project = await world.project();
+  const exists = (path: string): boolean => project.changedAt(path) !== undefined;
   const found = root === undefined ? undefined : project.resolve(root);
-  const top = found === undefined ? checkoutOf(world, project.resolve(start ?? '.')) : undefined;
+  const top = found === undefined ? checkoutOf({ files: { exists } }, project.resolve(start ?? '.')) : undefined;
   const folders = found === undefined ? rootsInOrder.map((folder) => `${top}/${folder}`) : [found];
   const [usual = ''] = folders;
-  const there = folders.find((folder) => world.files.exists(folder)) ?? usual;
-  return world.files.exists(there) && !project.isFolder(there)
+  const there = folders.find(exists) ?? usual;
+  return exists(there) && !project.isFolder(there)
     ? err(
         refuse('invariant-unmet', `${there} is a file, and the documentation is a folder.`, {
           expected: 'a folder',
@@ -38,7 +40,7 @@ export const findRoot = async (
 };
 
 /** The nearest folder upwards that is a checkout, else the folder itself. */
-export const checkoutOf = ({ files }: World, start: string): string => {
+export const checkoutOf = ({ files }: { readonly files: Pick<Files, 'exists'> }, start: string): string => {
   for (let folder = start; folder !== ''; folder = folder.slice(0, folder.lastIndexOf('/')))
     if (files.exists(`${folder}/.git`)) return folder;
   return start;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Apart, Verb, VerbRefusal } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
+import { createProjectFiles } from '../../surfaces/project-files.ts';
 import { templateList } from './template-list.ts';
 import { templateShow } from './template-show.ts';
 import { templateValidate } from './template-validate.ts';
@@ -23,7 +24,7 @@ const ask = async (
     root: '/project',
     named: undefined,
     open: () => assert.fail('a store is opened'),
-    files: {
+    files: Object.assign(createProjectFiles('/project', '/project'), {
       read,
       list: (folder) =>
         Object.keys(contents)
@@ -33,7 +34,7 @@ const ask = async (
         const text = read(path.replace(/^\.\//, ''), limit);
         return text.ok ? ok({ path, text: text.value }) : text;
       },
-    },
+    } satisfies Partial<Apart['files']>),
   });
 };
 
