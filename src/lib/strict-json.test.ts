@@ -27,7 +27,7 @@ test('a text is taken or refused, and what is taken is JSON', () => {
       const text = parts.join('');
       const parsed = parseStrictJson(text, limits);
       if (parsed.ok) assert.deepEqual(parsed.value, JSON.parse(text));
-      else if (/is not JSON/.test(parsed.error.problem)) assert.throws(() => JSON.parse(text));
+      else if (parsed.error.problem.includes('is not JSON')) assert.throws(() => JSON.parse(text));
     }),
     { numRuns: 3000 },
   );
@@ -44,7 +44,8 @@ test('a number that would come out as another one is a fault', () => {
     assert.equal(faultOf(`{"n": ${number}}`), '$.n is a number with more digits than can be kept', number);
   for (const number of ['NaN', 'Infinity', '-Infinity', '01', '+1', '.5', '1.', '0x10', '-', '1e'])
     assert.match(faultOf(`{"n": ${number}}`), /^\$\.n is not JSON at line 1, column \d+$/, number);
-  for (const number of ['0', '-0', '9007199254740991', '0.1', '1.5e3', '1e-7']) assert.equal(faultOf(number), 'no fault');
+  for (const number of ['0', '-0', '9007199254740991', '0.1', '1.5e3', '1e-7'])
+    assert.equal(faultOf(number), 'no fault');
 });
 
 test('half of a character is a fault, a whole one in two escapes is none', () => {

@@ -104,7 +104,7 @@ const findFault = (text: string, limits: JsonLimits): StrictFault | undefined =>
       at = end;
       continue;
     }
-    const word = words.find((one) => text.startsWith(one, at));
+    const word = wordAt(text, at);
     if (word !== undefined) {
       at += word.length;
       continue;
@@ -123,7 +123,9 @@ const findFault = (text: string, limits: JsonLimits): StrictFault | undefined =>
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OBJECT, OBJECT_END, LIST, LIST_END] = [0x7b, 0x7d, 0x5b, 0x5d];
-const words = ['true', 'false', 'null'] as const;
+
+const wordAt = (text: string, at: number): string | undefined =>
+  ['true', 'false', 'null'].find((word) => text.startsWith(word, at));
 
 /** No number that is kept exactly needs more. */
 const LONGEST_NUMBER = 40;

@@ -6,6 +6,7 @@ export const loadVerb: ReadonlyMap<string, () => Promise<Verb>> = new Map([
   ['beat', async () => (await import('./beat.ts')).beat],
   ['block', async () => (await import('./block.ts')).block],
   ['brief', async () => (await import('./brief.ts')).brief],
+  ['bundle inspect', async () => (await import('./bundle-inspect.ts')).bundleInspect],
   ['complete', async () => (await import('./complete.ts')).complete],
   ['decide', async () => (await import('./decide.ts')).decide],
   ['fail', async () => (await import('./fail.ts')).fail],
