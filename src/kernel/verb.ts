@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../lib/canonical-json.ts';
 import { isJsonObject, wellFormedJson } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { mayHoldSecret } from '../lib/secret-hint.ts';
+import type { Clock } from '../lib/written-time.ts';
 import { digestInput, dispatch, replayRequest, type Order } from './dispatch.ts';
 import type { LookAtDocuments } from './documents.ts';
 import type { Kinds } from './kind.ts';
@@ -45,7 +46,17 @@ export interface Apart {
   /** Opens a store by its name: a path, the address of a server, or `env:NAME`. It is the verb's to close. */
   readonly open: (name: string, missing: 'make' | 'refuse-named') => Promise<Result<Store, Refusal>>;
   readonly files: ProjectFiles;
+  readonly clock: Clock;
+  /** A variable of the environment by the name that the caller gives; undefined where it is not set. */
+  readonly variable: (name: string) => string | undefined;
+  readonly signWithSsh: SignWithSsh;
 }
+
+/**
+ * Signs a text with a key of OpenSSH, through its own program: the file of a private key, or of a public one whose other
+ * half an agent holds. Answers the signature in its armor. Nobody is asked for anything. Loaded when it is asked for.
+ */
+export type SignWithSsh = (keyFile: string, namespace: string, text: string) => Promise<Result<string, Refusal>>;
 
 /** Files that people write and verbs read whole, as UTF-8 without its mark. */
 export interface WrittenFiles {

@@ -12,6 +12,9 @@ export const timeText = (milliseconds: number): string => {
   return `${day}T${time}.${digits(date.getUTCMilliseconds(), 3)}Z`;
 };
 
+/** How far ahead the clock of another machine may be, in milliseconds. */
+export const clockSkew = 120_000;
+
 const digits = (value: number, count = 2): string => String(value).padStart(count, '0');
 
 const spans: readonly (readonly [string, number])[] = [

@@ -376,7 +376,19 @@ export const runApart = async (
     const opened = await openWorkplace({ ...location, store }, missing);
     return opened.ok ? ok(opened.value.store) : opened;
   };
-  return failing(async () => run({ root, named, open, files: await projectFiles(root, cwd) }));
+  const { env = {}, now } = location;
+  const { offsetAt } = createHost(location.host);
+  return failing(async () =>
+    run({
+      root,
+      named,
+      open,
+      files: await projectFiles(root, cwd),
+      clock: { now: now(), offsetAt },
+      variable: (name) => env[name],
+      signWithSsh: async (...key) => (await import('./ssh-keygen.ts')).signWithSsh({ cwd, env }, ...key),
+    }),
+  );
 };
 
 /** Damage that only the mirrors meet does not undo what the verb did. */

@@ -7,6 +7,8 @@ export const loadVerb: ReadonlyMap<string, () => Promise<Verb>> = new Map([
   ['block', async () => (await import('./block.ts')).block],
   ['brief', async () => (await import('./brief.ts')).brief],
   ['bundle inspect', async () => (await import('./bundle-inspect.ts')).bundleInspect],
+  ['bundle sign', async () => (await import('./bundle-sign.ts')).bundleSign],
+  ['bundle verify', async () => (await import('./bundle-verify.ts')).bundleVerify],
   ['complete', async () => (await import('./complete.ts')).complete],
   ['decide', async () => (await import('./decide.ts')).decide],
   ['fail', async () => (await import('./fail.ts')).fail],

@@ -15,7 +15,7 @@ export interface UnreadBundle {
 
 /** Reads the file of a bundle, once: what is judged and what is used are the same bytes. `path` answers its whole path. */
 export const readBundleFile = async (
-  world: World,
+  world: Pick<World, 'project'>,
   named: string,
 ): Promise<{ readonly path: string; readonly read: Result<Bundle, UnreadBundle> }> => {
   const project = await world.project();

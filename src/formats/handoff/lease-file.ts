@@ -1,6 +1,7 @@
 import type { Claim } from '../../kernel/lease.ts';
 import type { Json } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
+import { clockSkew } from '../../lib/time.ts';
 
 /** `ACTIVE_LEASE.json`: who works on the pair, as far as a file can say that. */
 
@@ -33,9 +34,6 @@ const nothing = {
 /** Where there is no file. */
 export const noLease: LeaseFile = { state: 'none', ...nothing, problems: [] };
 
-/** How far a clock may be ahead. */
-const skewMs = 120_000;
-
 /** Reads the file of a lease, whatever it holds. `isThere` says of a path from the root whether a document lies there. */
 export const readLeaseFile = (text: string, now: string, isThere: (path: string) => boolean): LeaseFile => {
   const json = parsed(text);
@@ -51,7 +49,9 @@ export const readLeaseFile = (text: string, now: string, isThere: (path: string)
     ...(isTime(acquired) && isTime(expires) && Date.parse(expires) <= Date.parse(acquired)
       ? ['it expires before it was acquired']
       : []),
-    ...(isTime(acquired) && Date.parse(acquired) > Date.parse(now) + skewMs ? ['it was acquired in the future'] : []),
+    ...(isTime(acquired) && Date.parse(acquired) > Date.parse(now) + clockSkew
+      ? ['it was acquired in the future']
+      : []),
     ...(isNamed(handover) || handover === noHandover ? [] : ['its handover is no file below the root']),
     ...(isNamed(state) ? [] : ['its session_state is no file below the root']),
   ];
@@ -98,8 +98,9 @@ const parsed = (text: string): Json | undefined => {
   }
 };
 
-const isLine = (value: unknown): value is string =>
-  typeof value === 'string' && value.trim() !== '' && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value);
+/** Whether a value is a line of text that says something. */
+export const isLine = (value: unknown): value is string =>
+  typeof value === 'string' && value.isWellFormed() && value.trim() !== '' && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value);
 
 const isTime = (value: unknown): value is string =>
   typeof value === 'string' &&

@@ -3,7 +3,7 @@ import type { Blocker, Entry } from '../../kernel/journal.ts';
 import type { OutsideLook } from '../../kernel/outside.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { oneLine, shellWord, truncate } from '../../lib/text.ts';
-import { agoText } from '../../lib/time.ts';
+import { agoText, clockSkew } from '../../lib/time.ts';
 import { bodyOf, valueOf } from './document.ts';
 import type { LeaseFile } from './lease-file.ts';
 import { pathsNamed } from './named-files.ts';
@@ -84,8 +84,7 @@ interface Reason {
   readonly severity: 'blocking' | 'warning' | 'note';
 }
 
-/** How far a clock may be ahead, and how old a state may be before that is told, in milliseconds. */
-const skew = 120_000;
+/** How old a state may be before that is told, in milliseconds. */
 const old = 30 * 86_400_000;
 
 /** The verdict with its reasons, the gravest first, under the names of the original. */
@@ -440,7 +439,7 @@ const timeOf = ({ now, actor, where }: ReadyFacts, { handover, sessionState }: D
   const [youngest] = times.toSorted((a, b) => a.age - b.age);
   return [
     ...times
-      .filter(({ age }) => age < -skew)
+      .filter(({ age }) => age < -clockSkew)
       .map(({ path, at }): Reason => ({
         code: 'clock-ahead',
         text: `${path}: it was last updated at ${at}, which has not come: a clock is wrong`,

@@ -35,6 +35,9 @@ const ask = async (
         return text.ok ? ok({ path, text: text.value }) : text;
       },
     } satisfies Partial<Apart['files']>),
+    clock: { now: '2026-03-17T14:30:22.000Z', offsetAt: () => 0 },
+    variable: () => undefined,
+    signWithSsh: () => assert.fail('something is signed'),
   });
 };
 
