@@ -570,6 +570,8 @@ test('help names every verb with its flags and examples, as text and as data, an
     'block',
     'brief',
     'bundle inspect',
+    'bundle sign',
+    'bundle verify',
     'complete',
     'complete-map',
     'complete-round',

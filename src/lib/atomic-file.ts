@@ -310,6 +310,7 @@ const problemByCode: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'is not accessible: permission denied'],
   ['EDQUOT', 'cannot be written: the disk quota is used up'],
   ['EEXIST', 'is in the way: a file stands where a folder is needed'],
+  ['EFBIG', 'cannot be written: it would be larger than is allowed here'],
   ['EISDIR', 'is a folder, not a file'],
   ['ELOOP', 'is a loop of symbolic links'],
   ['ENAMETOOLONG', 'is a longer name than the file system allows'],
