@@ -51,10 +51,7 @@ test('a bundle that is signed with a secret is verified with it, and with no oth
     assert.equal(verified.warnings.length, version === 2 ? 1 : 0);
     const broken = refused(world, 11, 'bundle', 'verify', ...bundle, '--secret-file', 'other');
     assert.equal(broken.result, 'error');
-    assert.deepEqual(
-      broken.faults.map(({ code }: Printed) => code),
-      ['broken'],
-    );
+    assert.deepEqual([broken.faults.length, broken.faults[0].code], [1, 'broken']);
     const named = world.with({ env: { SIGNING: ' a secret that both sides share ' } });
     assert.equal(named.answer('bundle', 'verify', ...bundle, '--secret-env', 'SIGNING').result, 'verified');
     assert.equal(refused(world, 11, 'bundle', 'verify', ...bundle).faults[0].code, 'no-secret');
@@ -243,7 +240,7 @@ test('what cannot be signed with is refused, and the bundle stays what it was', 
     [...withKey, ...withSecret],
   ];
   for (const args of usage) {
-    const given = ['--signer', '--key-id'].filter((name) => !args.includes(name)).flatMap((name) => [name, 'x']);
+    const given = ['--signer', '--key-id'].flatMap((name) => (args.includes(name) ? [] : [name, 'x']));
     refused(world, 2, 'bundle', 'sign', '--bundle', 'b3.json', ...given, ...args);
   }
   const without = world.with({ env: { PATH: world.temporary } });
