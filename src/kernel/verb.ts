@@ -26,6 +26,8 @@ export interface World {
   readonly outside: LookOutside;
   /** Runs a program for the caller, where he is: loaded when it is asked for. */
   readonly runProgram: RunProgram;
+  /** A variable of the environment by the name that the caller gives; undefined where it is not set. */
+  readonly variable: (name: string) => string | undefined;
   readonly care: Care;
   /** Looks at the documents of a session: loaded when one has some. */
   readonly documents: LookAtDocuments;
@@ -47,8 +49,7 @@ export interface Apart {
   readonly open: (name: string, missing: 'make' | 'refuse-named') => Promise<Result<Store, Refusal>>;
   readonly files: ProjectFiles;
   readonly clock: Clock;
-  /** A variable of the environment by the name that the caller gives; undefined where it is not set. */
-  readonly variable: (name: string) => string | undefined;
+  readonly variable: World['variable'];
   readonly signWithSsh: SignWithSsh;
 }
 

@@ -61,6 +61,7 @@ export interface Workplace {
   readonly project: () => Promise<ProjectFiles>;
   readonly outside: LookOutside;
   readonly runProgram: RunProgram;
+  readonly variable: World['variable'];
   readonly damage: Damage | undefined;
   readonly declared: World['declared'];
   readonly handoffRules: World['handoffRules'];
@@ -197,6 +198,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
     outside: async (question) => (await import('./outside.ts')).lookOutside(location.env ?? {}, question),
     runProgram: async (command, timeout) =>
       (await import('./program.ts')).runProgram({ cwd, now: location.now }, command, timeout),
+    variable: (name) => location.env?.[name],
     folder: storeFolder,
     server,
     isOnServer: server !== undefined,
@@ -318,7 +320,8 @@ export const runVerb = async (
     dryRun: options.dryRun ?? false,
     redact: options.redact ?? true,
   };
-  const { store, kinds, places, host, project, outside, runProgram, damage, declared, handoffRules } = workplace;
+  const { store, kinds, places, host, project, outside, runProgram, variable, damage, declared, handoffRules } =
+    workplace;
   const world: World = {
     store,
     kinds,
@@ -328,6 +331,7 @@ export const runVerb = async (
     project,
     outside,
     runProgram,
+    variable,
     caller,
     care: careOf(workplace),
     documents: async (session) =>
