@@ -230,10 +230,52 @@ const driverWhenNeeded = {
   },
 };
 
+/**
+ * What everyday verbs hardly ever call. Each becomes a file of its own, required with the first call of one of its
+ * functions, so that nobody else reads it. The library has them as plain modules.
+ */
+const seldom = new Set(
+  [
+    'src/formats/ocr/round-meta.ts',
+    'src/kernel/phase-completion.ts',
+    'src/kernel/phase-progress.ts',
+    'src/kinds/review/examples.ts',
+    'src/lib/nearest.ts',
+    'src/store/migrations.ts',
+    'src/store/sqlite/failures.ts',
+    'src/store/sqlite/salvage/wal.ts',
+    'src/surfaces/verb-names.ts',
+  ].map((path) => join(root, path)),
+);
+
+/** Makes each function that is imported from such a module one that asks for the module when it is called. */
+const requiredWhenCalled = {
+  name: 'required-when-called',
+  transform: (code: string, id: string): string =>
+    code.replaceAll(/^import \{([^}]*)\} from '(\.[^']+)';$/gm, (line, names: string, path: string) => {
+      const file = join(dirname(id), path);
+      if (!seldom.has(file)) return line;
+      const imported = names.split(',').map((name) => name.trim());
+      const values = imported.filter((name) => name !== '' && !name.startsWith('type '));
+      const source = readFileSync(file, 'utf8');
+      const other = values.find(
+        (name) => !new RegExp(`^export (function\\*? ${name}\\b|const ${name} = \\()`, 'm').test(source),
+      );
+      if (other !== undefined)
+        throw new Error(`${other} of ${path} is no function, so that ${id} cannot ask for it late`);
+      return values
+        .map((name) => `const ${name} = (...given) => REQUIRED(import('${path}')).${name}(...given);`)
+        .join('');
+    }),
+};
+
+/** What `REQUIRED` of a module comes out as. */
+const asksForModule = /\bREQUIRED\(Promise\.resolve\(\)\.then\(\(\)=>(require\("[^"]+"\))\)\)/g;
+
 const bundle = await rolldown({
   input: { stint: join(root, 'src/bin.ts') },
   platform: 'node',
-  plugins: [driverWhenNeeded, ascii],
+  plugins: [requiredWhenCalled, driverWhenNeeded, ascii],
   resolve: { mainFields: ['module', 'main'] },
 });
 const { output } = await bundle.write({
@@ -251,7 +293,8 @@ chmodSync(join(fresh, 'stint.cjs'), 0o755);
 for (const chunk of output) {
   if (chunk.type !== 'chunk' || chunk.isEntry) continue;
   const path = join(fresh, chunk.fileName);
-  const code = readFileSync(path, 'utf8');
+  const code = readFileSync(path, 'utf8').replaceAll(asksForModule, '$1');
+  if (code.includes('REQUIRED')) throw new Error(`${chunk.fileName} does not say what it asks for`);
   writeFileSync(path, chunk.name === 'main' ? exportWhenAsked(code) : code.replace('require("./main.cjs")', '$&()'));
 }
 for (const chunk of output) {

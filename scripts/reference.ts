@@ -28,7 +28,8 @@ import type { Evidence } from '../src/kernel/view.ts';
 import type { Verb } from '../src/kernel/verb.ts';
 import { kinds } from '../src/kinds/registry.gen.ts';
 import { ok, type Result } from '../src/lib/result.ts';
-import { migrations, schemaVersion } from '../src/store/migrations.ts';
+import { schemaVersion } from '../src/store/header.ts';
+import { migrations } from '../src/store/migrations.ts';
 import {
   migrations as serverMigrations,
   schemaVersion as serverSchemaVersion,

@@ -9,7 +9,7 @@ export type { Refusal, RefusalCode } from './kernel/refusal.ts';
 export type { NewEvent, StoredEvent } from './kernel/event.ts';
 export type { Kind, KindDefinition } from './kernel/kind.ts';
 export type { LazyKind } from './kernel/kinds.ts';
-export type { PhaseWorkflow } from './kernel/phases.ts';
+export type { PhaseWorkflow } from './kernel/phase-table.ts';
 export type { Verb, VerbRefusal } from './kernel/verb.ts';
 export { refusals } from './kernel/refusal.ts';
 export { StoreFailure } from './kernel/ports.ts';

@@ -27,7 +27,7 @@ const planted: readonly (readonly [string, string, RegExp])[] = [
 const lines: Readonly<Record<string, string>> = {
   'src/lib/planted.ts': "import { refuse } from '../kernel/refusal.ts';\nexport const planted = refuse;\n",
   'src/kernel/planted-store.ts':
-    "import { schemaVersion } from '../store/migrations.ts';\nexport const planted = schemaVersion;\n",
+    "import { schemaVersion } from '../store/header.ts';\nexport const planted = schemaVersion;\n",
   'src/kernel/planted-node.ts': "import { existsSync } from 'node:fs';\nexport const planted = existsSync;\n",
   'src/kernel/planted-clock.ts': 'export const planted = (): number => Date.now();\n',
   'src/kernel/planted-chance.ts': 'export const planted = (): number => Math.random();\n',
@@ -36,7 +36,7 @@ const lines: Readonly<Record<string, string>> = {
   'src/kinds/planted/index.ts': "import { kind } from '../review/index.ts';\nexport const planted = kind;\n",
   'src/verbs/planted.ts': "import { doctor } from '../store/doctor.ts';\nexport const planted = doctor;\n",
   'src/mirror/planted.ts':
-    "import { schemaVersion } from '../store/migrations.ts';\nexport const planted = schemaVersion;\n",
+    "import { schemaVersion } from '../store/header.ts';\nexport const planted = schemaVersion;\n",
   'src/store/planted.ts': "import { allVerbs } from '../surfaces/verbs.ts';\nexport const planted = allVerbs;\n",
   'src/surfaces/planted.ts': "import { openStint } from '../index.ts';\nexport const planted = openStint;\n",
   'src/surfaces/planted-env.ts': "export const planted = process.env['HOME'];\n",

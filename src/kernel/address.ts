@@ -1,6 +1,6 @@
 import { addressProblem, sessionNameProblem, shortestPrefix } from '../lib/name.ts';
 import { err, ok, type Result } from '../lib/result.ts';
-import { nearest } from '../lib/text.ts';
+import { nearest } from '../lib/nearest.ts';
 import type { Kind, Kinds } from './kind.ts';
 import { loadKind, whenLoaded } from './kinds.ts';
 import { holderOf, leaseFacts, refuseFenced } from './lease.ts';

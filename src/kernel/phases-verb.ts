@@ -5,7 +5,7 @@ import { unprovedClaims } from './claims.ts';
 import { orderOne, standingOf } from './dispatch.ts';
 import { flag, optionalCount, sessionField } from './fields.ts';
 import { decideCommand } from './lifecycle.ts';
-import { completedWhere, finalPathOf, metaPathOf, roundName, type PhaseWorkflow } from './phases.ts';
+import { completedWhere, finalPathOf, metaPathOf, roundName, type PhaseWorkflow } from './phase-table.ts';
 import { refuse } from './refusal.ts';
 import { defineVerb, type Verb } from './verb.ts';
 import { withoutUndefined } from '../lib/json.ts';

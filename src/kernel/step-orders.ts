@@ -2,7 +2,7 @@ import { canonicalJson, type JsonObject } from '../lib/canonical-json.ts';
 import { withoutUndefined } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { sha256 } from '../lib/sha256.ts';
-import { nearest } from '../lib/text.ts';
+import { nearest } from '../lib/nearest.ts';
 import { resolve, resolveCaller } from './address.ts';
 import { abandonedIn, findAtWork, nobodyAtWork, type Abandoned } from './abandoned.ts';
 import type { BriefWish } from './brief.ts';

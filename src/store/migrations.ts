@@ -151,11 +151,5 @@ CREATE TABLE sample (
 `,
 ];
 
-/** The schema version that this program reads and writes. */
-export const schemaVersion = migrations.length;
-
-/** "stin" in ASCII, the application id of a store: tells it from another SQLite file. */
-export const applicationId = 0x7374696e;
-
-/** "stic": a copy of one. What happened after it was made is not known, so it is not gone on with as if nothing had. */
-export const copyId = 0x73746963;
+/** The steps that a store of that version has not taken yet; 0 for a new one. */
+export const migrationsFrom = (version: number): readonly string[] => migrations.slice(version);

@@ -1,6 +1,7 @@
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { Verb } from '../kernel/verb.ts';
-import { nearest, truncate } from '../lib/text.ts';
+import { nearest } from '../lib/nearest.ts';
+import { truncate } from '../lib/text.ts';
 
 /** All names under which verbs are called, their own first. */
 export const namesOf = (known: readonly Verb[]): readonly string[] => [

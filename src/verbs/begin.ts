@@ -13,7 +13,7 @@ import { defineVerb, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { withoutUndefined } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
-import { nearest } from '../lib/text.ts';
+import { nearest } from '../lib/nearest.ts';
 import { flag, optionalText, requiredText } from '../kernel/fields.ts';
 import { leaseText, objectAt, standingText } from '../kernel/answer.ts';
 import { nextActionOf, surroundingsOf } from '../kernel/query.ts';

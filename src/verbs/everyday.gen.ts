@@ -2,8 +2,7 @@
 import type { Verb } from '../kernel/verb.ts';
 import { advance } from './advance.ts';
 import { begin } from './begin.ts';
-import { finish } from './finish.ts';
 import { note } from './note.ts';
 import { status } from './status.ts';
 
-export const everyday: readonly Verb[] = [advance, begin, finish, note, status];
+export const everyday: readonly Verb[] = [advance, begin, note, status];

@@ -13,7 +13,6 @@ export const finish = defineVerb({
   details: `Refuses (6) while something is missing, and lists it. --abort closes a session that is given up, with its reason on the record; it can be reopened under its name. Finishing again the same way changes nothing.
 
 Instances and utilities that still run on it are cancelled in the same transaction, but not the process that finishes it (--process), and no supervisor: how it ends it says itself.`,
-  everyday: true,
   examples: ['stint finish', 'stint finish --abort --reason "the change was withdrawn"'],
   input: () =>
     v.strictObject({

@@ -12,6 +12,7 @@ export const loadVerb: ReadonlyMap<string, () => Promise<Verb>> = new Map([
   ['complete', async () => (await import('./complete.ts')).complete],
   ['decide', async () => (await import('./decide.ts')).decide],
   ['fail', async () => (await import('./fail.ts')).fail],
+  ['finish', async () => (await import('./finish.ts')).finish],
   ['handoff archive', async () => (await import('./handoff-archive.ts')).handoffArchive],
   ['handoff audit', async () => (await import('./handoff-audit.ts')).handoffAudit],
   ['handoff begin', async () => (await import('./handoff-begin.ts')).handoffBegin],

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from '../../lib/result.ts';
-import { nearest, truncate } from '../../lib/text.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { truncate } from '../../lib/text.ts';
 
 /** The values that a run is given, and what a template says of them. */
 

@@ -6,7 +6,8 @@ import { isJsonObject } from '../../lib/json.ts';
 import { parseJson } from '../../lib/json-text.ts';
 import { nameProblem } from '../../lib/name.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { nearest, shellWord, truncate } from '../../lib/text.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { shellWord, truncate } from '../../lib/text.ts';
 
 /**
  * Where templates are: `.workflow/templates/<slug>.json`, and wherever their index says in the project. A slug is the name

@@ -1,4 +1,4 @@
-import type { PhaseCommand } from '../../kernel/phases.ts';
+import type { PhaseCommand } from '../../kernel/phase-table.ts';
 
 /** A map of two sections, one of which leans on the other. */
 export const mapped = {

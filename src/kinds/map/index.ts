@@ -1,6 +1,7 @@
 import { checkMapMeta, printMapMeta } from '../../formats/ocr/map-meta.ts';
 import type { Kind } from '../../kernel/kind.ts';
-import { definePhaseWorkflow, type PhaseWorkflow } from '../../kernel/phases.ts';
+import type { PhaseWorkflow } from '../../kernel/phase-table.ts';
+import { definePhaseWorkflow } from '../../kernel/phases.ts';
 import { examples } from './examples.ts';
 
 /** Items of a list and rows of a table that name a path as code, between backticks (0x60). */

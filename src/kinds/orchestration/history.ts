@@ -12,7 +12,7 @@ import type { OpenedSession } from '../../kernel/session.ts';
 import { defineVerb, type World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { nearest } from '../../lib/text.ts';
+import { nearest } from '../../lib/nearest.ts';
 import { currentFile, historyFolder, home, kindName, statusOf } from './documents.ts';
 import { overallOf } from './samples.ts';
 import { agentsOf } from './state.ts';

@@ -6,7 +6,7 @@ import { decideStep, isFree, isStepCommand, nextAttempt, recordOf, type StepComm
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { withoutUndefined } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { nearest } from '../../lib/text.ts';
+import { nearest } from '../../lib/nearest.ts';
 import type { OrchestrationCommand, OrchestrationEvent } from './events.ts';
 import { evolveOrchestration } from './evolve.ts';
 import { decideImport } from './taken-over.ts';

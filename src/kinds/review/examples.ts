@@ -1,4 +1,4 @@
-import type { PhaseCommand } from '../../kernel/phases.ts';
+import type { PhaseCommand } from '../../kernel/phase-table.ts';
 
 /** Payloads that complete a round: one that found nothing that blocks, and one that found a blocker. */
 export const payloads = () => ({

@@ -1,6 +1,7 @@
 import { checkRoundMeta, printRoundMeta } from '../../formats/ocr/round-meta.ts';
 import type { Kind } from '../../kernel/kind.ts';
-import { definePhaseWorkflow, type PhaseWorkflow } from '../../kernel/phases.ts';
+import type { PhaseWorkflow } from '../../kernel/phase-table.ts';
+import { definePhaseWorkflow } from '../../kernel/phases.ts';
 import { examples } from './examples.ts';
 
 /** The headings under which a reviewer writes a finding. The plural is the heading of a section. */

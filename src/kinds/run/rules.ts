@@ -6,7 +6,7 @@ import { decideStep, isFree, isStepCommand, nextAttempt, nextIn, recordOf } from
 import { resolveArgs, tokenize, type NodeResult, type ReferenceLookup } from '../../formats/run-state/references.ts';
 import { valueIn } from '../../lib/persistent-map.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { nearest } from '../../lib/text.ts';
+import { nearest } from '../../lib/nearest.ts';
 import { nodeStatesOf, sameTime } from './documents.ts';
 import type { Node, RunCommand, RunEvent } from './events.ts';
 import { snapshotPathOf } from './paths.ts';

@@ -7,7 +7,8 @@ import { test, type TestContext } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { StoreFailure } from '../../kernel/ports.ts';
-import { openDatabase, refusalOf } from './database.ts';
+import { openDatabase } from './database.ts';
+import { refusalOf } from './failures.ts';
 
 const pathOf = (context: TestContext): string => {
   const folder = mkdtempSync(join(tmpdir(), 'database-'));

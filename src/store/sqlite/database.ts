@@ -1,10 +1,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { readFileSync, readlinkSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { StoreFailure } from '../../kernel/ports.ts';
-import { refuse, type Refusal } from '../../kernel/refusal.ts';
-import { repairHint, roomHint } from '../hints.ts';
 import type { Transaction } from '../sql/backend.ts';
 import type { Row, Work } from '../sql/work.ts';
+import { asFailure, isBusy, refuseReplaced } from './failures.ts';
+import { patience, sleep, statementTimeout } from './waiting.ts';
 
 /** An open SQLite database: prepared statements kept by their text, and one kind of transaction. */
 export interface Database {
@@ -34,12 +34,6 @@ const fewCommits = 16;
 
 /** After so many commits of one process what was in the log at first is in the file. */
 const manyCommits = 4096;
-
-/** How long a writer waits for its turn, in milliseconds, before the store counts as busy. */
-const patience = 10_000;
-
-/** How long one statement waits inside SQLite before the wait is taken up here, with jitter. */
-const statementTimeout = 500;
 
 /** The module, where this Node has it; without the warning that it is experimental. */
 const sqliteModule = () => {
@@ -211,147 +205,10 @@ const rollBack = (connection: DatabaseSync): void => {
   }
 };
 
-/** Waits without doing anything. */
-export const sleep = (milliseconds: number): void =>
-  void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
-
 const translate = <Value>(path: string, action: () => Value): Value => {
   try {
     return action();
   } catch (error) {
     throw asFailure(path, error);
   }
-};
-
-/** The result code of an error that SQLite raised, with its details (https://www.sqlite.org/rescode.html). */
-const codeOf = (error: unknown): number | undefined =>
-  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined;
-
-const isBusy = (error: unknown): boolean => {
-  const code = codeOf(error);
-  return code !== undefined && ((code & 0xff) === 5 || (code & 0xff) === 6);
-};
-
-/** Node refuses whole numbers that are larger than ours can get: only damage makes them. */
-const isOutOfRange = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
-
-/** What a failed statement means for the caller; anything else is a defect and stays what it is. */
-const asFailure = (path: string, error: unknown): unknown => {
-  if (isOutOfRange(error)) return new StoreFailure(refuseDamaged(path, 'a number in it is none of ours'), error);
-  const code = codeOf(error);
-  if (code === undefined) return error;
-  const refusal = refusalOf(path, code, error instanceof Error ? error.message : '');
-  return refusal === undefined ? error : new StoreFailure(refusal, error);
-};
-
-/**
- * What SQLite says where the file system does not take locks, or does not share memory between processes: PROTOCOL, NOLFS,
- * and of IOERR: UNLOCK, RDLOCK, CHECKRESERVEDLOCK, LOCK, SHMOPEN, SHMLOCK, SHMMAP.
- */
-const lockFailures: ReadonlySet<number> = new Set([15, 22, 2058, 2314, 3594, 3850, 4618, 5130, 5386]);
-
-/**
- * What SQLite says where the system takes no more, for whatever reason (a full disk, a quota, a limit of the process): FULL,
- * and of IOERR: WRITE, FSYNC, DIR_FSYNC, TRUNCATE, SHMSIZE.
- */
-const writeFailures: ReadonlySet<number> = new Set([13, 778, 1034, 1290, 1546, 4874]);
-
-/** The refusal that an error of SQLite stands for; undefined where it can only be a bug of ours. */
-export const refusalOf = (path: string, code: number, message: string): Refusal | undefined => {
-  if (lockFailures.has(code)) {
-    return refuse('invariant-unmet', `File locks do not work where the store ${path} is: ${message}.`, {
-      expected: 'a disk of this machine',
-      hint: 'name a store on another disk with --store or STINT_STORE',
-    });
-  }
-  if (writeFailures.has(code)) {
-    return refuse('invariant-unmet', `There is no room left where the store ${path} is; nothing was changed.`, {
-      expected: 'free space on that disk, and no limit on the size of files',
-      hint: roomHint,
-    });
-  }
-  switch (code & 0xff) {
-    case 5:
-    case 6: {
-      const holder = lockHolder(path);
-      const by =
-        holder === undefined ? '' : holder === null ? ', and no process is seen that holds it' : ` by ${holder}`;
-      return refuse('busy', `The store ${path} is locked${by}; waited ${patience / 1000} s.`, {
-        hint: `run the same command again${
-          // Some file systems answer every lock with "held".
-          holder === null
-            ? '; where that never helps, file locks do not work there: name another store with --store'
-            : ''
-        }`,
-      });
-    }
-    case 8:
-      return refuseReadOnly(path);
-    case 19:
-      return refuse('damaged', `The store ${path} holds rows that do not belong together: ${message}.`, {
-        hint: repairHint,
-      });
-    case 10:
-      return refuse('damaged', `The store ${path} could not be read or written: ${message}.`, { hint: repairHint });
-    case 1:
-      // Our statements are fixed and tested: what they name is gone only where the schema was damaged.
-      return /no such|malformed|already exists|duplicate column|unsupported|has no column|no column/.test(message)
-        ? refuseDamaged(path, message)
-        : undefined;
-    case 11:
-    case 18:
-    case 20:
-    case 24:
-    case 26:
-      return refuseDamaged(path, message);
-    case 14:
-      return refuse('damaged', `The store ${path} cannot be opened: ${message}.`, { hint: repairHint });
-    default:
-      return undefined;
-  }
-};
-
-/** The refusal of a store whose file cannot be what was written. */
-export const refuseDamaged = (path: string, problem: string): Refusal =>
-  refuse('damaged', `The store ${path} is damaged: ${problem}.`, { hint: repairHint });
-
-const refuseReplaced = (path: string): Refusal =>
-  refuse(
-    'busy',
-    `The store ${path} was replaced or taken away while this command waited for it; nothing was changed.`,
-    {
-      hint: 'run the same command again',
-    },
-  );
-
-/** The refusal to write where the folder or the file is read-only. */
-export const refuseReadOnly = (path: string): Refusal =>
-  refuse('invariant-unmet', `The store ${path} cannot be written: its folder or file is read-only.`, {
-    expected: 'a store folder that this process may write',
-    hint: 'make the folder writable, or name another store with --store or STINT_STORE',
-  });
-
-/**
- * Who holds the write lock, where the system tells: on Linux, `/proc/locks` names the process that locks byte 120 of the
- * WAL index (https://www.sqlite.org/walformat.html, section 2.3.1) or the database file itself. Null where nobody is seen,
- * undefined where the system does not tell.
- */
-const lockHolder = (path: string): string | null | undefined => {
-  try {
-    const inodes = [`${path}-shm`, path].flatMap((file) => {
-      const found = statSync(file, { throwIfNoEntry: false });
-      return found === undefined ? [] : [`:${found.ino}`];
-    });
-    for (const line of readFileSync('/proc/locks', 'utf8').split('\n')) {
-      const [, , , access, pid, file] = line.trim().split(/\s+/);
-      if (access !== 'WRITE' || pid === undefined || file === undefined || pid === String(process.pid)) continue;
-      if (!inodes.some((inode) => file.endsWith(inode))) continue;
-      return `process ${pid} (${readlinkSync(`/proc/${pid}/exe`).split('/').at(-1)})`;
-    }
-    return null;
-  } catch {
-    // Not Linux, or not allowed to look.
-  }
-  return undefined;
 };

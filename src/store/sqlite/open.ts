@@ -16,13 +16,16 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { fileProblem } from '../../lib/atomic-file.ts';
 import { randomHex } from '../../lib/id.ts';
 import { repairHint } from '../hints.ts';
-import { applicationId, copyId, migrations, schemaVersion } from '../migrations.ts';
-import { openDatabase, refuseDamaged, refuseReadOnly, sleep, type Database } from './database.ts';
+import { applicationId, copyId, pageSizeOfStores, schemaVersion } from '../header.ts';
+import { migrationsFrom } from '../migrations.ts';
+import { openDatabase, type Database } from './database.ts';
+import { refuseDamaged, refuseReadOnly } from './failures.ts';
 import { refuseFileSystem, systemMounts, type MountTable } from './file-system.ts';
 import { copyKept, readStart } from './kept-files.ts';
 import { describeLog } from './salvage/wal.ts';
 import { keepTip, readNewestTip } from './tip.ts';
 import { unfinishedRepairs } from './unfinished.ts';
+import { sleep } from './waiting.ts';
 
 /** An open store file, ready for this program. */
 export interface OpenedFile {
@@ -195,7 +198,7 @@ const brokenLog = (path: string): string | undefined => {
   const size = sizeOf(`${path}-wal`) ?? 0;
   if (size <= logHeader) return undefined;
   const shown = shownFrames(path);
-  const frames = Math.floor((size - logHeader) / (pageSize + frameHeader));
+  const frames = Math.floor((size - logHeader) / (pageSizeOfStores + frameHeader));
   // Frames behind those that SQLite shows are mostly what a killed writer left: only then are they looked at.
   if (shown === undefined || frames <= shown) return undefined;
   let log = describeLog(readFileSync(`${path}-wal`));
@@ -210,10 +213,9 @@ const brokenLog = (path: string): string | undefined => {
   return `its log breaks off after ${log.recoveredFrames} of ${log.committedFrames} pages that were committed${log.lastOnly ? '; only the last command is concerned' : ''}`;
 };
 
-/** Sizes of the parts of a log (https://www.sqlite.org/fileformat2.html, 4.1 and 4.2), and of our pages. */
+/** Sizes of the parts of a log (https://www.sqlite.org/fileformat2.html, 4.1 and 4.2). */
 const logHeader = 32;
 const frameHeader = 24;
-const pageSize = 4096;
 
 /** How many frames of the log SQLite shows: `mxFrame` in its index (https://www.sqlite.org/walformat.html, 2.1). */
 const shownFrames = (path: string): number | undefined => {
@@ -317,7 +319,7 @@ export const migrate = (database: Database): void => {
   database.write(() => {
     const from = versionOf(database);
     if (from >= schemaVersion) return { commit: false, value: undefined };
-    for (const step of migrations.slice(from)) database.exec(step);
+    for (const step of migrationsFrom(from)) database.exec(step);
     if (from === 0) {
       database.run('INSERT INTO meta VALUES (?, ?)', 'id', randomHex(16));
       database.run('INSERT INTO meta VALUES (?, ?)', 'key', randomHex(32));

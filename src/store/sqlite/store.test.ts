@@ -23,7 +23,8 @@ import { absentSession } from '../../kernel/session.ts';
 import { kinds as builtin } from '../../kinds/registry.gen.ts';
 import { ok } from '../../lib/result.ts';
 import { testStore } from '../contract.ts';
-import { schemaVersion } from '../migrations.ts';
+import { schemaVersion } from '../header.ts';
+import { migrationsFrom } from '../migrations.ts';
 import { openDatabase } from './database.ts';
 import { createSqliteStore, openSqliteStore } from './store.ts';
 
@@ -68,6 +69,10 @@ const failure = (action: () => unknown): StoreFailure => {
   }
   throw new Error('it did not fail');
 };
+
+test('the number of the schema is that of its newest step', () => {
+  assert.equal(migrationsFrom(0).length, schemaVersion);
+});
 
 test('reading a store that is not there makes none', async (t) => {
   const path = join(folderOf(t), 'stint.db');

@@ -2,7 +2,7 @@ import type { Kinds } from '../../kernel/kind.ts';
 import type { Finding, Store } from '../../kernel/ports.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import { repairHint } from '../hints.ts';
-import { copyId } from '../migrations.ts';
+import { copyId } from '../header.ts';
 import type { Backend } from '../sql/backend.ts';
 import { createStore } from '../sql/store.ts';
 import { text } from '../sql/values.ts';

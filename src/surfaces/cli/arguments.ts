@@ -2,7 +2,8 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { Alias, Verb } from '../../kernel/verb.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { nearest, truncate } from '../../lib/text.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { truncate } from '../../lib/text.ts';
 import { namesOf, refuseVerb } from '../verb-names.ts';
 import { fieldIn, flagNameOf, type Flag } from './fields.ts';
 

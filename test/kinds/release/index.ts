@@ -1,5 +1,6 @@
 import type { Kind } from '../../../src/kernel/kind.ts';
-import { definePhaseWorkflow, type PhaseWorkflow } from '../../../src/kernel/phases.ts';
+import type { PhaseWorkflow } from '../../../src/kernel/phase-table.ts';
+import { definePhaseWorkflow } from '../../../src/kernel/phases.ts';
 import { completionVerb } from '../../../src/kernel/phases-verb.ts';
 import type { Verb } from '../../../src/kernel/verb.ts';
 import type { JsonObject } from '../../../src/lib/canonical-json.ts';

@@ -2,7 +2,7 @@
 import { genesis, hashEvent, type StoredEvent } from '../../../kernel/event.ts';
 import type { MirrorRecord, StoredRequest } from '../../../kernel/ports.ts';
 import type { JsonObject } from '../../../lib/canonical-json.ts';
-import { copyId } from '../../migrations.ts';
+import { copyId } from '../../header.ts';
 import { isUndamaged, parseLease, type StoredSession } from '../../rows.ts';
 import { addressProblem } from '../../../lib/name.ts';
 import { indexRecords, leafRecords, readPages, type LeafRecord, type Pages, type Value } from './pages.ts';

@@ -6,7 +6,8 @@
  * Nothing is believed that a flipped bit could turn against everything else: pages have no reserved bytes and texts are
  * UTF-8, as in every database that is made through `node:sqlite`.
  */
-import { readLog, usualPageSize, type Log } from './wal.ts';
+import { pageSizeOfStores } from '../../header.ts';
+import { readLog, type Log } from './wal.ts';
 
 /** A value as SQLite stores it; a text that is no UTF-8 is given as its bytes, and an integer too wide as a bigint. */
 export type Value = null | number | bigint | string | Uint8Array;
@@ -44,9 +45,9 @@ export interface Pages {
 /** Takes a database file and its log apart; neither needs to be whole, or there at all. Nothing is copied. */
 export const readPages = (database: Uint8Array, log: Uint8Array): Pages => {
   const told = pageSizeOf(database);
-  const read = readLog(log, told ?? usualPageSize);
+  const read = readLog(log, told ?? pageSizeOfStores);
   // The log's header has a checksum, the file's has none.
-  const pageSize = read.pageSize ?? told ?? usualPageSize;
+  const pageSize = read.pageSize ?? told ?? pageSizeOfStores;
   const imagesByPage = new Map<number, PageImage[]>();
   const images: PageImage[] = [];
   const add = (image: PageImage): void => {

@@ -3,6 +3,7 @@
  * throws that away with the next write (https://www.sqlite.org/fileformat2.html section 4,
  * https://www.sqlite.org/walformat.html).
  */
+import { pageSizeOfStores } from '../../header.ts';
 
 /** What a log holds, and what SQLite would make of it. Frames are counted from 1, as SQLite does. */
 export interface LogState {
@@ -42,14 +43,11 @@ export interface Log {
   readonly frames: readonly LogFrame[];
 }
 
-/** What stores of ours have. */
-export const usualPageSize = 4096;
-
 /** What SQLite would do with a log. The page size matters only where the log's own header is damaged. */
-export const describeLog = (bytes: Uint8Array, pageSize = usualPageSize): LogState => readLog(bytes, pageSize).state;
+export const describeLog = (bytes: Uint8Array, pageSize = pageSizeOfStores): LogState => readLog(bytes, pageSize).state;
 
 /** Reads a log: any bytes are a log, most of them an empty one. */
-export const readLog = (bytes: Uint8Array, fallbackPageSize = usualPageSize): Log => {
+export const readLog = (bytes: Uint8Array, fallbackPageSize = pageSizeOfStores): Log => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const header = readHeader(view);
   const pageSize = header?.pageSize ?? fallbackPageSize;
