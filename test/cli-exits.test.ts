@@ -5,7 +5,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { defineKind, openStint, refusals } from '../src/index.ts';
+import { printBundle } from '../src/formats/bundle/bundle.ts';
+import { sampleBundle3 } from '../src/formats/bundle/samples.ts';
+import { defineKind, openStint } from '../src/index.ts';
 import * as v from 'valibot';
 import { approval, completeRound, json, name, objection, reviewIn, session } from './support/reviews.ts';
 import { dumpStore, tamper } from './support/stores.ts';
@@ -29,7 +31,7 @@ test('2 usage: what is not known is named, with what is near', (context) => {
   const world = createWorld(context);
   const verbs = [
     'advance, archive, beat, begin, block, brief',
-    'bundle inspect, bundle sign, bundle verify',
+    'bundle inspect, bundle sign, bundle trust, bundle verify',
     'complete, decide, fail, finish',
     'handoff archive, handoff audit, handoff begin, handoff end, handoff history, handoff lease, handoff locate, handoff new, handoff new-handover, handoff new-state, handoff ready, handoff reconcile, handoff repair, handoff report, handoff restore, handoff root, handoff summarize, handoff update, handoff validate, handoff validate-handover, handoff validate-state',
     'import review',
@@ -421,8 +423,23 @@ test('10 lease: whoever does not hold a session that is held is told who does, w
   );
 });
 
-test('11 and 12 are declared and not given yet: no verb of this program knows signatures or policies', () => {
-  assert.deepEqual([refusals.untrusted.exit, refusals.policy.exit], [11, 12]);
+test('11 untrusted, 12 policy: a bundle that the policy does not accept, and a call that would have it accept more', (context) => {
+  const world = createWorld(context);
+  world.write('b.json', printBundle(3, sampleBundle3()));
+  world.write('docs/tests/handoff-bundle-trust-policy.json', '{"max_age_hours": 1}');
+  const { stdout, stderr, status } = world.run('bundle', 'trust', '--bundle', 'b.json');
+  assert.equal(status, 11);
+  assert.match(stdout, /^Result +untrusted$/m);
+  assert.equal(
+    world.scrub(stderr),
+    lines(
+      'stint: ROOT/project/b.json is not trusted: it was exported at 2026-03-12T10:00:00.000Z, more than an hour ago.',
+      '  expected: a bundle that the trust policy accepts',
+      '  try: have it exported again',
+    ),
+  );
+  const error = world.refusal(12, 'bundle', 'trust', '--bundle', 'b.json', '--max-age-hours', '200');
+  assert.equal(error.code, 'policy');
 });
 
 test('13 newer version: a store with a newer schema is read, and not written', { skip: fileOnly }, (context) => {

@@ -571,6 +571,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'brief',
     'bundle inspect',
     'bundle sign',
+    'bundle trust',
     'bundle verify',
     'complete',
     'complete-map',

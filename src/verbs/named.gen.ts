@@ -8,6 +8,7 @@ export const loadVerb: ReadonlyMap<string, () => Promise<Verb>> = new Map([
   ['brief', async () => (await import('./brief.ts')).brief],
   ['bundle inspect', async () => (await import('./bundle-inspect.ts')).bundleInspect],
   ['bundle sign', async () => (await import('./bundle-sign.ts')).bundleSign],
+  ['bundle trust', async () => (await import('./bundle-trust.ts')).bundleTrust],
   ['bundle verify', async () => (await import('./bundle-verify.ts')).bundleVerify],
   ['complete', async () => (await import('./complete.ts')).complete],
   ['decide', async () => (await import('./decide.ts')).decide],

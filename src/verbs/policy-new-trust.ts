@@ -1,6 +1,7 @@
 import * as v from 'valibot';
+import { usualSecretVariable } from '../formats/bundle/means.ts';
 import { policyText, trustFile, writeFields, writePolicy } from '../formats/policy/files.ts';
-import { flagFields, newTrustPolicy, presets, usualSecret, type Flag } from '../formats/policy/new-trust.ts';
+import { flagFields, newTrustPolicy, presets, type Flag } from '../formats/policy/new-trust.ts';
 import { trustFlags } from '../formats/policy/trust-flags.ts';
 import { optionalText, optionalTexts } from '../kernel/fields.ts';
 import { defineVerb } from '../kernel/verb.ts';
@@ -32,7 +33,7 @@ Whatever could not be used is refused before anything is written (2): negative h
     v.strictObject({
       ...trustFlags(),
       signature_secret_env: optionalText(
-        `The variable with the secret of hmac-sha256 signatures. Default: ${usualSecret}.`,
+        `The variable with the secret of hmac-sha256 signatures. Default: ${usualSecretVariable}.`,
       ),
       profile_name: optionalTexts('A profile to be made.'),
       profile_template: optionalTexts('What a profile usually is: PROFILE=dev, staging or prod.'),

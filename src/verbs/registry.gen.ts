@@ -8,6 +8,7 @@ import { block } from './block.ts';
 import { brief } from './brief.ts';
 import { bundleInspect } from './bundle-inspect.ts';
 import { bundleSign } from './bundle-sign.ts';
+import { bundleTrust } from './bundle-trust.ts';
 import { bundleVerify } from './bundle-verify.ts';
 import { complete } from './complete.ts';
 import { decide } from './decide.ts';
@@ -68,4 +69,4 @@ import { timeline } from './timeline.ts';
 import { unarchive } from './unarchive.ts';
 import { unblock } from './unblock.ts';
 
-export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, bundleInspect, bundleSign, bundleVerify, complete, decide, fail, finish, handoffArchive, handoffAudit, handoffBegin, handoffEnd, handoffHistory, handoffLease, handoffLocate, handoffNew, handoffNewHandover, handoffNewState, handoffReady, handoffReconcile, handoffRepair, handoffReport, handoffRestore, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, policyCheckCi, policyCheckRedaction, policyCheckTrust, policyNewCi, policyNewRedaction, policyNewTrust, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];
+export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, bundleInspect, bundleSign, bundleTrust, bundleVerify, complete, decide, fail, finish, handoffArchive, handoffAudit, handoffBegin, handoffEnd, handoffHistory, handoffLease, handoffLocate, handoffNew, handoffNewHandover, handoffNewState, handoffReady, handoffReconcile, handoffRepair, handoffReport, handoffRestore, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, policyCheckCi, policyCheckRedaction, policyCheckTrust, policyNewCi, policyNewRedaction, policyNewTrust, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];

@@ -61,7 +61,7 @@ export interface UnreadPolicy {
 }
 
 /** The policy that is checked in; undefined where none is. A file that cannot be read is never taken for none. */
-const checkedIn = <Policy>(
+export const checkedIn = <Policy>(
   files: ProjectFiles,
   root: string,
   kind: PolicyKind<Policy>,
@@ -73,7 +73,7 @@ const checkedIn = <Policy>(
 };
 
 /** A policy that somebody names from where he is. */
-const namedPolicy = <Policy>(
+export const namedPolicy = <Policy>(
   files: ProjectFiles,
   named: string,
   kind: PolicyKind<Policy>,

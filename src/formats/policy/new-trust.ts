@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
+import { usualSecretVariable } from '../bundle/means.ts';
 import { faultText } from './fields.ts';
 import { checkTrustPolicy, type TrustFields } from './trust.ts';
 
@@ -60,9 +61,6 @@ export const presets = {
 } as const satisfies Record<string, TrustFields>;
 
 type Preset = keyof typeof presets;
-
-/** The variable with the secret, where nobody names another one. */
-export const usualSecret = 'HANDOFF_BUNDLE_SIGNING_SECRET';
 
 /** What a policy is made of. Values of profiles are `PROFILE=VALUE`, by their flags. */
 export interface TrustOrder {
@@ -164,7 +162,7 @@ const emptyPolicy: Readonly<Record<string, Json>> = {
   revoked_signers: [],
   revoked_key_ids: [],
   revoked_public_key_fingerprints: [],
-  signature_secret_env: usualSecret,
+  signature_secret_env: usualSecretVariable,
   allowed_signers_file: null,
 };
 

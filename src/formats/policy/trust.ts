@@ -2,13 +2,11 @@ import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { nameProblem } from '../../lib/name.ts';
 import { ok, type Result } from '../../lib/result.ts';
+import { schemes } from '../bundle/signature.ts';
 import { fault, hasFields, isSwitch, isText, isTexts, orNull, readPolicy, within } from './fields.ts';
 import type { Check, PlacedFault, PolicyFault } from './fields.ts';
 
 /** Whose bundles a project trusts, and in which state, as a file. */
-
-/** The schemes of signatures. */
-const schemes = ['hmac-sha256', 'sshsig'] as const;
 
 /** What may be accepted that is not accepted otherwise. */
 export const allowances = [
@@ -165,14 +163,14 @@ export const rulesToJson = (rules: TrustRules): JsonObject => {
 };
 
 /** The verdicts about its source with which a bundle is accepted. */
-const readinessOf = ({ allows }: TrustRules): readonly string[] => [
+export const readinessOf = ({ allows }: TrustRules): readonly string[] => [
   'ready',
   'ready-with-warnings',
   ...(allows.has('allow_source_not_ready') ? ['not-ready'] : []),
 ];
 
 /** The states of the lease in which a bundle is accepted. */
-const leaseStatesOf = ({ allows }: TrustRules): readonly string[] => [
+export const leaseStatesOf = ({ allows }: TrustRules): readonly string[] => [
   'none',
   ...(allows.has('allow_active_lease') ? ['active'] : []),
   ...(allows.has('allow_expired_lease') ? ['expired'] : []),
@@ -237,7 +235,8 @@ const fieldChecks: Readonly<Record<keyof TrustFields, Check>> = {
   allowed_signers_file: orNull(isText(isInside)),
 };
 
-const isProfile = hasFields(fieldChecks, 'a profile');
+/** What is wrong with the fields of a profile, or of what a caller says. */
+export const checkTrustFields = hasFields(fieldChecks, 'a profile');
 
 const isProfiles: Check = (value) =>
   isJsonObject(value)
@@ -245,7 +244,7 @@ const isProfiles: Check = (value) =>
         const problem = nameProblem(name);
         return within(name, [
           ...(problem === undefined ? [] : [fault(`is no name. ${problem}`)]),
-          ...isProfile(profile),
+          ...checkTrustFields(profile),
         ]);
       })
     : [fault('must be an object of profiles by their names')];
