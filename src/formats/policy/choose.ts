@@ -3,7 +3,7 @@ import type { ProjectFiles } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { withoutUndefined } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { nearest } from '../../lib/';
+import { nearest } from '../../lib/nearest.ts';
 import { faultText } from './fields.ts';
 import { checkedIn, namedPolicy, trustFile, type FoundPolicy } from './files.ts';
 import { flagFields, type Flag } from './new-trust.ts';

@@ -3,7 +3,7 @@ import { jsonPath } from '../../lib/faults.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { parseJsonFully, placesIn, valuesIn } from '../../lib/json-text.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { nearest } from '../../lib/';
+import { nearest } from '../../lib/nearest.ts';
 
 /** Policies are read strictly: what is misspelt in one is told, and never as good as not said. */
 
