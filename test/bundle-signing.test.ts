@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { printBundle, readBundle, signedText } from '../src/formats/bundle/bundle.ts';
 import { sampleBundle2, sampleBundle3 } from '../src/formats/bundle/samples.ts';
+import { namespace, proven, signatureSaying } from '../src/formats/bundle/signature.ts';
+import { readPublicKey } from '../src/lib/ssh-key.ts';
 import { runLimited } from './support/damage.ts';
-import { createKey, keyFiles, withoutSsh } from './support/ssh.ts';
-import { createWorld, lines, say, shared, withoutShared, type Printed, type TestWorld } from './support/world.ts';
+import { armored, createKey, keyFiles, sshsig, withoutSsh } from './support/ssh.ts';
+import { createWorld, lines, noon, say, shared, withoutShared, type Printed, type TestWorld } from './support/world.ts';
 
 const samples = { 2: sampleBundle2, 3: sampleBundle3 } as const;
 const versions = [2, 3] as const;
@@ -243,9 +245,39 @@ test('what cannot be signed with is refused, and the bundle stays what it was', 
     const given = ['--signer', '--key-id'].flatMap((name) => (args.includes(name) ? [] : [name, 'x']));
     refused(world, 2, 'bundle', 'sign', '--bundle', 'b3.json', ...given, ...args);
   }
-  const without = world.with({ env: { PATH: world.temporary } });
-  assert.match(String(refused(without, 6, ...sign, '--bundle', 'b3.json', ...withKey).errors), /no ssh-keygen here/);
   assert.deepEqual([read(world, 'b2.json'), read(world, 'b3.json')], before);
+});
+
+test('without ssh-keygen a key signs nothing, and what it has signed is verified', (context) => {
+  const world = withBundles(context).with({ env: { PATH: createWorld(context).temporary } });
+  const key = createKey('ed25519');
+  world.write('key.pub', `${key.line}\n`);
+  chmodSync(world.write('key', 'a private key'), 0o600);
+  const before = read(world, 'b3.json');
+  const report = refused(world, 6, ...sign, '--bundle', 'b3.json', ...withKey);
+  assert.match(report.errors[0], /no ssh-keygen here/);
+  assert.equal(read(world, 'b3.json'), before);
+  const bundle = readBundle(before);
+  const publicKey = readPublicKey(key.line);
+  assert.ok(bundle.ok && publicKey.ok);
+  const said = signatureSaying(3, {
+    scheme: 'sshsig',
+    signer: 'ana',
+    keyId: 'k1',
+    signedAt: noon,
+    key: { line: key.line, key: publicKey.value },
+  });
+  const made = proven(3, said, 'sshsig', armored(sshsig(key, signedText(bundle.value, said), { namespace })));
+  assert.ok(made.ok);
+  world.write('b3.json', printBundle(3, { ...bundle.value.value, signature: made.value }));
+  const pin = ['--required-public-key-fingerprint', publicKey.value.fingerprint];
+  assert.equal(world.answer('bundle', 'verify', '--bundle', 'b3.json', ...pin).result, 'verified');
+});
+
+test('a secret that could be guessed is told', (context) => {
+  const world = withBundles(context);
+  world.write('short', 's3');
+  assert.match(world.answer(...sign, '--bundle', 'b3.json', '--secret-file', 'short').warnings[0], /fewer than 16/);
 });
 
 test('signing on a full disk leaves the bundle as it was, and nothing beside it', (context) => {

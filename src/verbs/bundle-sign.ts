@@ -106,9 +106,14 @@ The bundle is read as bundle inspect reads it, and what was made is verified bef
             expected: 'a bundle that can be replaced; it is what it was',
           }),
         );
-      const { signedAt, key } = made.value.signing;
-      const fingerprint = key?.key.fingerprint ?? 'None';
-      return ok({ ...report, result: 'signed', public_key_fingerprint: fingerprint, signed_at: signedAt });
+      const { signing, warnings } = made.value;
+      return ok({
+        ...report,
+        result: 'signed',
+        public_key_fingerprint: signing.key?.key.fingerprint ?? 'None',
+        signed_at: signing.signedAt,
+        warnings: [...warnings],
+      });
     },
   },
   text: (answer) =>
@@ -135,18 +140,20 @@ const refuseSigned = (named: string, path: string): Refusal =>
     hint: `stint bundle verify --bundle ${shellWord(named)}`,
   });
 
-/** The text of the signed bundle, which holds with what it was signed with. */
-const sign = async (
-  tools: Apart,
-  bundle: Bundle,
-  scheme: Scheme,
-  input: Input,
-): Promise<Result<{ readonly text: string; readonly signing: Signing }, Refusal>> => {
+/** A signed bundle: the text of its file, what was signed, and what is to be known of that. */
+interface Signed {
+  readonly text: string;
+  readonly signing: Signing;
+  readonly warnings: readonly string[];
+}
+
+/** Signs a bundle; the signature holds with what it was made with. */
+const sign = async (tools: Apart, bundle: Bundle, scheme: Scheme, input: Input): Promise<Result<Signed, Refusal>> => {
   const { signer, key_id: keyId } = input;
   const { now } = tools.clock;
   const maker = scheme === 'sshsig' ? keyOf(tools, input) : secretOf(tools, input);
   if (!maker.ok) return maker;
-  const { key, means, prove } = maker.value;
+  const { key, means, prove, warnings } = maker.value;
   // The original knows no Z.
   const signedAt = input.signed_at ?? (bundle.version === 2 ? now.replace(/\.\d+Z$/, '+00:00') : now);
   const signing = { scheme, signer, keyId, signedAt, key };
@@ -159,7 +166,7 @@ const sign = async (
   const text = printBundle(bundle.version, { ...unsigned, signature: signature.value });
   const again = readBundle(text);
   const verified = again.ok ? verifySignature(again.value, means, now) : err([]);
-  if (verified.ok) return ok({ text, signing });
+  if (verified.ok) return ok({ text, signing, warnings });
   return err(
     refuse('invariant-unmet', `The signature would not hold: ${verified.error[0]?.problem ?? 'the bundle changed'}.`, {
       expected: 'a key and its own public key, and a time that has come',
@@ -173,7 +180,11 @@ interface Maker {
   readonly key: Signing['key'];
   readonly means: SignatureMeans;
   readonly prove: (text: string) => Promise<Result<string, Refusal>>;
+  readonly warnings: readonly string[];
 }
+
+/** A secret that is shorter can be guessed by whoever sees what was signed with it. */
+const shortSecret = 16;
 
 const secretOf = (tools: Apart, input: Input): Result<Maker, Refusal> => {
   const secret = readSecret(tools, input);
@@ -185,7 +196,15 @@ const secretOf = (tools: Apart, input: Input): Result<Maker, Refusal> => {
         expected: `--secret-file FILE, or the secret in ${input.secret_env ?? usualSecretVariable}`,
       }),
     );
-  return ok({ key: undefined, means: { secret: value }, prove: async (text) => ok(hmacOf(value, text)) });
+  return ok({
+    key: undefined,
+    means: { secret: value },
+    prove: async (text) => ok(hmacOf(value, text)),
+    warnings:
+      value.length < shortSecret
+        ? [`the secret has fewer than ${shortSecret} characters: whoever sees the bundle could guess it`]
+        : [],
+  });
 };
 
 const keyOf = (
@@ -210,6 +229,7 @@ const keyOf = (
     key: { line, key: key.value },
     means: { fingerprints: [key.value.fingerprint] },
     prove: async (signed) => tools.signWithSsh(privateKey ?? file, namespace, signed),
+    warnings: [],
   });
 };
 
