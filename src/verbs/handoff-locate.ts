@@ -9,7 +9,7 @@ import { err, ok } from '../lib/result.ts';
 export const handoffLocate = defineVerb({
   name: 'handoff locate',
   summary: 'Which two documents tell where the work stands?',
-  details: `source says how they were found: current-pointer (CURRENT.md names a handover that is there), current-plus-latest-handover (it names none: the newest one), latest-handover-pointer (there is no CURRENT.md: the newest handover, and what that names), latest-snapshots (the newest of both). The newest is the one with the latest stamp in its name; a stamp that is no time is none. Where there is no pair it is refused (4).`,
+  details: `source says how they were found: current-pointer (CURRENT.md names a handover that is there), current-plus-latest-handover (it names none: the newest one), latest-handover-pointer (there is no CURRENT.md: the newest handover, and what that names), latest-snapshots (the newest of both). A CURRENT.md that is broken is the one that is meant all the same. The newest is the one with the latest stamp in its name; a stamp that is no time is none. Where there is no pair it is refused (4).`,
   examples: ['stint handoff locate --json'],
   input: () =>
     v.strictObject({

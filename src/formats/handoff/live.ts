@@ -381,6 +381,8 @@ export const orderDocuments = (
 export interface Settled {
   readonly look: Look;
   readonly stale: readonly { readonly text: string; readonly command: string }[];
+  /** Files that are not written yet: another verb is about to, or could not. */
+  readonly unwritten?: Settled['stale'];
   /** The session whose newest texts, and no others, lie there or are about to be written; undefined where none is told of. */
   readonly session?: OpenedSession | undefined;
 }
@@ -400,15 +402,22 @@ export const settle = async (world: World, look: Look): Promise<Settled> => {
     const { bases, found } = (await world.documents(session)).leave(session).pair as SeenPair;
     const texts = new Map<string, string>();
     const stale = [];
+    const unwritten = [];
     for (const [half, path] of documentsOf(session)) {
-      const { text, isEdited } = found[half];
+      const { text, isEdited, problem } = found[half];
+      if (text === undefined && problem === undefined)
+        stale.push(
+          staleText(session, `${path} is not there, or holds nothing: it does not say what ${session.key} says`),
+        );
       if (text === undefined || isEdited) continue;
       const wanted = printStanding(session, half, bases[half]);
       texts.set(path, wanted);
-      const isWritten = text === wanted || (await world.store.mirrorAt(id, `${root}/${path}`))?.stamp === null;
-      if (!isWritten) stale.push(staleText(session, path));
+      if (text === wanted) continue;
+      const isToBeWritten = (await world.store.mirrorAt(id, `${root}/${path}`))?.stamp === null;
+      if (isToBeWritten) unwritten.push(staleText(session, `${path} is not written yet as ${session.key} says it`));
+      else stale.push(staleText(session, `${path} is an older version of what ${session.key} says`));
     }
-    return { look: withTexts(look, texts), stale, session };
+    return { look: withTexts(look, texts), stale, unwritten, session };
   } catch (error) {
     // Documents are read whatever became of the store.
     if (error instanceof StoreFailure) return { look, stale: [] };
@@ -444,8 +453,8 @@ const documentsOf = ({ common: { documents } }: OpenedSession): readonly (readon
 /** The same for whoever looks at the texts alone. */
 export const settledLook = async (world: World, look: Look): Promise<Look> => (await settle(world, look)).look;
 
-const staleText = ({ key }: OpenedSession, path: string): Settled['stale'][number] => ({
-  text: `${path} is an older version of what ${key} says`,
+const staleText = ({ key }: OpenedSession, text: string): Settled['stale'][number] => ({
+  text,
   command: `stint rebuild --session ${key}`,
 });
 

@@ -58,7 +58,9 @@ export const readReadiness = async (
   const look = lookOnce(settled.look);
   const judge = await prepareReadiness(world, look, wish, files);
   if (!judge.ok) return judge;
-  const { stale, session } = settled;
+  const { session } = settled;
+  // Whoever takes over reads the files: what is still to be written there is not there for them.
+  const stale = [...settled.stale, ...(settled.unwritten ?? [])];
   if (session === undefined) return ok(judge.value(look, undefined, { ...nothing, stale }));
   const renewals = await world.store.renewals(session.key);
   return ok(judge.value(look, session, { stale, renewals, edits: await editsOf(world, session) }));

@@ -117,7 +117,10 @@ const reasonsOf = (facts: ReadyFacts): readonly Reason[] => {
   const { handover, sessionState } = facts;
   const ofDocuments =
     handover === undefined || sessionState === undefined
-      ? [noPair(facts)]
+      ? // Files that are gone are told with what brings them back.
+        facts.stale.length > 0
+        ? []
+        : [noPair(facts)]
       : [doneOf, blockersOf, filesOf, validationOf, timeOf].flatMap((ofThem) =>
           ofThem(facts, { handover, sessionState }),
         );

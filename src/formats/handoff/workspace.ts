@@ -80,14 +80,15 @@ export interface Pair {
 
 /**
  * The pair that was worked on last: what `CURRENT.md` names, else with the newest handover that names no other session state,
- * else what the newest one names, else the newest of both. Undefined where there is none.
+ * else what the newest one names, else the newest of both. Undefined where there is none. A `CURRENT.md` that is broken is
+ * the one that is worked on all the same: what was archived does not stand for it.
  */
 export const locatePair = (look: Look): Pair | undefined => {
   const current = documentAt(look, sessionState, currentPath);
   const target = current === undefined ? undefined : targetOf(look, current, currentPath);
   if (target !== undefined && isThere(look, target))
     return { handover: target, sessionState: currentPath, source: 'current-pointer' };
-  if (current !== undefined) {
+  if (isCurrentThere(look)) {
     const free = newestIn(look, handover, (path) => !namesAnother(look, path));
     return free === undefined
       ? undefined
@@ -108,6 +109,12 @@ export const isThere = ({ read, list }: Look, path: string): boolean => {
   const [folder = '', name = '', ...deeper] = path.split('/');
   const isInFolder = deeper.length === 0 && (folder === folders.handovers || folder === folders.states);
   return (isInFolder && list(folder).includes(name)) || read(path).ok;
+};
+
+/** Whether something lies in the place of `CURRENT.md`, whatever it is. */
+const isCurrentThere = (look: Look): boolean => {
+  const text = look.read(currentPath);
+  return text.ok || !text.error.isMissing;
 };
 
 /** A document that has the root heading of its kind. */
@@ -344,7 +351,8 @@ export const completePair = (
   const path = transfer ?? state;
   if (path === undefined) {
     const found = locatePair(look);
-    return found === undefined ? err(`there is no pair in ${look.root}`) : ok(found);
+    if (found !== undefined) return ok(found);
+    return err(isCurrentThere(look) ? `no handover goes with ${currentPath}` : `there is no pair in ${look.root}`);
   }
   const kind = transfer === undefined ? sessionState : handover;
   const text = look.read(path);
@@ -370,10 +378,10 @@ export const leaseIn = (look: Look, now: string): LeaseFile => {
  * a stamp; else the pair that was worked on last.
  */
 export const locateLive = (look: Look): Pair | undefined => {
+  if (!isCurrentThere(look)) return locatePair(look);
   const current = documentAt(look, sessionState, currentPath);
-  if (current === undefined) return locatePair(look);
   const pair = (path: string, source: string): Pair => ({ handover: path, sessionState: currentPath, source });
-  const target = targetOf(look, current, currentPath);
+  const target = current === undefined ? undefined : targetOf(look, current, currentPath);
   if (target !== undefined && isThere(look, target)) return pair(target, 'current-pointer');
   const names = look
     .list('handovers')
