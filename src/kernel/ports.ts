@@ -400,6 +400,8 @@ export interface Files {
 export interface Unread {
   readonly problem: string;
   readonly isMissing: boolean;
+  /** Whether something else than a file lies there. */
+  readonly isNoFile?: boolean;
 }
 
 /** What bytes are, and how they end. */

@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isAsImported } from '../kernel/common.ts';
-import { digestOfDocument, withWithheld } from '../formats/handoff/clean.ts';
+import { digestOfDocument, isBlank, withWithheld } from '../formats/handoff/clean.ts';
+import { archivedMirrorsOf } from '../formats/handoff/print.ts';
 import { dispatch, loadedIn } from '../kernel/dispatch.ts';
 import type { StoredEvent } from '../kernel/event.ts';
 import { folderOf, mirrorsOf, type ChangedFile, type CurrentFile, type DocumentMark } from '../kernel/kind.ts';
@@ -37,8 +38,12 @@ interface Ground {
   readonly current: CurrentFile | undefined;
 }
 
-/** What the files of a session's mirrors are found to be; nothing is changed. */
-export const inspectMirrors = async (world: MirrorWorld, session: string): Promise<readonly MirrorState[]> => {
+/** What the files of a session's mirrors are found to be; nothing is changed. `anew`: also of what was put by and is gone. */
+export const inspectMirrors = async (
+  world: MirrorWorld,
+  session: string,
+  { anew = false }: { readonly anew?: boolean } = {},
+): Promise<readonly MirrorState[]> => {
   const states: MirrorState[] = [];
   for (const record of await world.store.mirrors([session])) {
     if (record.session !== session || !isOfThisMachine(world, record) || isMark(record)) continue;
@@ -56,7 +61,9 @@ export const inspectMirrors = async (world: MirrorWorld, session: string): Promi
     if (record.digest === goneDigest && record.stamp !== null && !wasMade) continue;
     // What somebody writes in a document is taken in by the next verb that writes.
     const isEdited = content?.document !== undefined && typeof found === 'string' && !wasMade;
-    if (isEdited || (content?.document?.isFixed === true && record.stamp !== null)) continue;
+    const isPutBy = content?.document?.isFixed === true && record.stamp !== null;
+    const isAsked = anew && (found === null || found === record.digest);
+    if (isEdited || (isPutBy && !isAsked)) continue;
     states.push({
       record,
       path: path ?? record.path,
@@ -111,13 +118,9 @@ const stateOf = (wanted: string, found: string | null, wasMade: boolean): Mirror
  * its kind may have something to put on record before it is set aside; the mirrors of that session are then brought up to
  * date too.
  */
-export const settleMirror = async (
-  world: MirrorWorld,
-  record: MirrorRecord,
-  wait: boolean,
-): Promise<readonly string[]> => {
+export const settleMirror = async (world: MirrorWorld, record: MirrorRecord, how: How): Promise<readonly string[]> => {
   const ground = await groundOf(world, record.session);
-  const first = await settle(world, record, ground, wait, undefined);
+  const first = await settle(world, record, ground, how, undefined);
   if (first !== 'changed' || ground?.current === undefined) return first === 'changed' ? [] : first;
   const found = await ground.current.changed(world, ground.root, record.path);
   const { record: toRecord } = found;
@@ -127,11 +130,17 @@ export const settleMirror = async (
   const warnings: string[] = [];
   for (const one of [...others.filter(({ session }) => session === toRecord?.key), record]) {
     if (isMark(one) || !isOfThisMachine(world, one)) continue;
-    const settled = await settle(world, one, await groundOf(world, one.session), wait, changed);
+    const settled = await settle(world, one, await groundOf(world, one.session), how, changed);
     if (settled !== 'changed') warnings.push(...settled);
   }
   return warnings;
 };
+
+/** Whether others are waited for, and whether what was put by for good and is gone comes back. */
+interface How {
+  readonly wait: boolean;
+  readonly anew: boolean;
+}
 
 /** Appends what a kind has to say of the session that a file is of, if anything; answers whether it had. */
 const putOnRecord = async (
@@ -165,7 +174,7 @@ const settle = async (
   world: MirrorWorld,
   record: MirrorRecord,
   ground: Ground | undefined,
-  wait: boolean,
+  { wait, anew }: How,
   changed: ChangedFile | undefined,
 ): Promise<readonly string[] | 'changed'> => {
   const known = isBelow(record, ground) ? undefined : await contentOf(world, record);
@@ -200,7 +209,7 @@ const settle = async (
     write: (found, wasMade) => {
       if (document !== undefined) {
         const isKnown = wasMade || (found !== null && document.taken.includes(found));
-        const written = writeDocument(path, content.text, { record, found, isKnown, document });
+        const written = writeDocument(path, content.text, { record, found, isKnown, document, anew });
         if (written.warning !== undefined) warnings.push(written.warning);
         return written.stamp;
       }
@@ -272,6 +281,14 @@ const contentOf = async ({ store, kinds }: MirrorWorld, record: MirrorRecord): P
     isOutside: mirror?.place !== undefined,
     document: mirror?.document,
   };
+  // A session names the newest of the pairs that it has put by; of the others their events are left.
+  if (mirror === undefined) {
+    const event = await store.event(record.session, record.source);
+    const put =
+      event?.type === 'PairArchived' ? archivedMirrorsOf(event).find(({ path }) => path === record.path) : undefined;
+    if (event !== undefined && put !== undefined)
+      return { text: put.render(event), ...about, isOutside: true, document: put.document };
+  }
   // What is to be gone has no content: it is so whatever has happened to the session since.
   if (mirror?.isGone === true && record.digest === goneDigest) return { text: '', ...about };
   if (!isNamed || (mirror !== undefined && mirror.source > record.source)) return undefined;
@@ -419,7 +436,7 @@ const ignoreCurrent = ({ there, current }: Ground): void => {
   if (!existsSync(path)) createFileAtomic(path, [...current.ignores, '.gitignore', ''].join('\n'));
 };
 
-/** The digest of a file, of a document that of its text; null where there is none, undefined where it cannot be read. */
+/** The digest of a file, of a document that of its text; null where there is none, or nothing in that, undefined where it cannot be read. */
 const digestOf = (path: string, isDocument = false): string | null | undefined => {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
@@ -428,7 +445,9 @@ const digestOf = (path: string, isDocument = false): string | null | undefined =
     if (!found.isFile()) return undefined;
     const bytes = readFileSync(path);
     if (!isDocument) return sha256Bytes(bytes);
-    return isUtf8(bytes) ? digestOfDocument(bytes.toString('utf8')) : undefined;
+    if (!isUtf8(bytes)) return undefined;
+    const text = bytes.toString('utf8');
+    return isBlank(text) ? null : digestOfDocument(text);
   } catch (error) {
     return errnoCode(error) === 'ENOENT' ? null : undefined;
   }
@@ -446,15 +465,17 @@ const writeDocument = (
     found,
     isKnown,
     document: { isFixed, replaces = [] },
+    anew,
   }: {
     readonly record: MirrorRecord;
     readonly found: string | null;
     readonly isKnown: boolean;
     readonly document: DocumentMark;
+    readonly anew: boolean;
   },
 ): { readonly stamp: string | null; readonly warning?: string } => {
   const name = record.path;
-  if (isFixed && record.stamp !== null) return { stamp: record.stamp };
+  if (isFixed && record.stamp !== null && !(anew && found === null)) return { stamp: record.stamp };
   removeStaleTemps(dirname(path));
   if (found === record.digest) return { stamp: stampOf(path) };
   const edited = `${name} was edited; the next verb that writes ${record.session} takes that in, or says why not`;

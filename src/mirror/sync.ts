@@ -13,9 +13,13 @@ export interface MirrorWorld extends FileWorld {
  * Brings the mirrors of a session up to date after a writing verb, and with them every mirror that an interrupted verb has
  * left unwritten. A failure never fails the verb: it is answered as a warning, and the next verb tries again. Without
  * sessions, after a reading verb, nobody is waited for. Folders come first: where one is not in its place yet, no file is
- * written, or the place would be taken when it comes.
+ * written, or the place would be taken when it comes. `anew`: also what was put by for good, and is gone, comes back.
  */
-export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[]): Promise<readonly string[]> => {
+export const syncMirrors = async (
+  world: MirrorWorld,
+  sessions: readonly string[],
+  { anew = false }: { readonly anew?: boolean } = {},
+): Promise<readonly string[]> => {
   const warnings: string[] = [];
   const attempt = async (what: string, action: () => Promise<readonly string[]>): Promise<void> => {
     try {
@@ -35,20 +39,24 @@ export const syncMirrors = async (world: MirrorWorld, sessions: readonly string[
     });
   for (const record of records)
     if (!isMark(record) && settled.has(record.session))
-      await attempt(record.path, async () => syncMirror(world, record, wait));
+      await attempt(record.path, async () => syncMirror(world, record, { wait, anew }));
   return warnings;
 };
 
 /** Mostly nobody has touched a file, and a folder is in its place: what there is to do else is loaded when there is something. */
 const settling = async () => import('./settle.ts');
 
-const syncMirror = async (world: MirrorWorld, record: MirrorRecord, wait: boolean): Promise<readonly string[]> => {
+const syncMirror = async (
+  world: MirrorWorld,
+  record: MirrorRecord,
+  how: Parameters<Awaited<ReturnType<typeof settling>>['settleMirror']>[2],
+): Promise<readonly string[]> => {
   const { place, path, stamp, digest } = record;
   // A file that was left is of no concern any more: whoever makes one there has it.
   if (stamp !== null && digest === goneDigest) return [];
   const file = confine(world.places.homeOf({ place, branch: null }).root, path);
   if (stamp !== null && file !== undefined && stamp === stampOf(file)) return [];
-  return (await settling()).settleMirror(world, record, wait);
+  return (await settling()).settleMirror(world, record, how);
 };
 
 /** Sees that a session's own folder is there; answers whether it is. */

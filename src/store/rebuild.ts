@@ -72,9 +72,9 @@ export const rebuildAll = async (world: World, given: string | undefined): Promi
   const problems: Refusal[] = [];
   for (const key of keys) {
     const rebuilt = await world.store.rebuild(key);
-    const before = await inspectMirrors(world, key);
-    warnings.push(...(await syncMirrors(world, [key])));
-    const after = await inspectMirrors(world, key);
+    const before = await inspectMirrors(world, key, anew);
+    warnings.push(...(await syncMirrors(world, [key], anew)));
+    const after = await inspectMirrors(world, key, anew);
     const right = new Set(after.filter(isCurrent).map(({ path }) => path));
     const files = before
       .filter((mirror) => !isCurrent(mirror) && right.has(mirror.path))
@@ -108,5 +108,8 @@ export const rebuildAll = async (world: World, given: string | undefined): Promi
     ...(problem === undefined ? {} : { problem }),
   });
 };
+
+/** Also what was put by for good comes back where it is gone. */
+const anew = { anew: true };
 
 const isCurrent = ({ state }: MirrorState): boolean => state === 'current';

@@ -223,7 +223,12 @@ const withFile = <Value>(
     // Whoever made the file may have made a pipe of it, which would keep us waiting.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | flags);
     const found = fstatSync(file);
-    if (!found.isFile()) return unread(found.isDirectory() ? 'is a folder, not a file' : 'is no file');
+    if (!found.isFile())
+      return err({
+        problem: found.isDirectory() ? 'is a folder, not a file' : 'is no file',
+        isMissing: false,
+        isNoFile: true,
+      });
     return use(file, found.size);
   } catch (error) {
     const { problem, code } = fileProblem(path, error);

@@ -228,6 +228,7 @@ const nothing: Omit<PairFields, 'task' | 'status' | 'owner'> = {
   decisions: [],
   assumptions: [],
   files: [],
+  gone: [],
   commands: [],
   passed: [],
   failed: [],

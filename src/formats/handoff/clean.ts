@@ -11,6 +11,9 @@ export const cleanDocument = (text: string): string => {
   return mayHoldSecret(whole) ? redact(whole).text : whole;
 };
 
+/** Whether a text says nothing at all; a byte order mark is white space too. */
+export const isBlank = (text: string): boolean => text.trim() === '';
+
 /** What a document's version is known by: the digest of its text without secrets. */
 export const digestOfDocument = (text: string): string => sha256(cleanDocument(text));
 

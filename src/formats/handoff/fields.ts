@@ -23,6 +23,8 @@ export interface PairFields {
   readonly decisions: readonly string[];
   readonly assumptions: readonly string[];
   readonly files: readonly string[];
+  /** Those that were not there when they were noted last. */
+  readonly gone: readonly string[];
   readonly commands: readonly string[];
   readonly passed: readonly string[];
   readonly failed: readonly string[];
@@ -37,6 +39,7 @@ export const pairFieldsOf = (session: OpenedSession): PairFields => {
   const entries = (type: EntryType): readonly Entry[] => common.journal?.recent[type] ?? [];
   const texts = (type: EntryType): readonly string[] => unique(entries(type).map(({ text }) => text));
   const paths = (type: EntryType): readonly string[] => unique(entries(type).map(({ path, text }) => path ?? text));
+  const gone = goneAmong(entries('file'));
   const done = brief.done.steps.flatMap(({ text, wasSkipped }) => (wasSkipped === true ? [] : [text]));
   const { steps } = brief.remaining;
   const validations = entries('validation');
@@ -52,12 +55,32 @@ export const pairFieldsOf = (session: OpenedSession): PairFields => {
     blockers: [...blockersOf(common), ...closedAs(session)],
     decisions: texts('decision'),
     assumptions: texts('assumption'),
-    files: unique([...paths('file'), ...brief.files.map(({ path }) => path)]).slice(0, briefSteps),
+    files: unique([...paths('file').filter((path) => !gone.has(path)), ...brief.files.map(({ path }) => path)]).slice(
+      0,
+      briefSteps,
+    ),
+    gone: [...gone],
     commands: unique([...texts('command'), ...brief.commands]),
     passed: unique(validations.filter(({ exitCode = 0 }) => exitCode === 0).map(({ text }) => text)),
     failed: unique(validations.filter(({ exitCode = 0 }) => exitCode !== 0).map(({ text }) => text)),
     artifacts: paths('artifact'),
   };
+};
+
+/** The paths of files that were there when they were noted, and were not when they were noted again. */
+const goneAmong = (entries: readonly Entry[]): ReadonlySet<string> => {
+  const known = new Set<string>();
+  const gone = new Set<string>();
+  for (const { path, text, file } of entries) {
+    const named = path ?? text;
+    if (file === null) {
+      if (known.has(named)) gone.add(named);
+      continue;
+    }
+    known.add(named);
+    gone.delete(named);
+  }
+  return gone;
 };
 
 const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts.filter((text) => !isNone(text)))];
@@ -158,7 +181,7 @@ export const bodiesOf = (
             'Files added or modified',
             ['Documentation', 'POMs', 'Test Scripts', 'Configurations', 'Other'].flatMap((label) => [
               `- ${label}:`,
-              ...(label === 'Other' && fields.files.length > 0 ? fields.files : ['None']).map(
+              ...(label === 'Other' && filesIn(fields).length > 0 ? filesIn(fields) : ['None']).map(
                 (path) => `  - ${oneLineOf(path)}`,
               ),
             ]),
@@ -172,7 +195,7 @@ export const bodiesOf = (
             'Decisions and assumptions',
             [...labelledItems('Decision', fields.decisions), ...labelledItems('Assumption', fields.assumptions)],
           ],
-          ['Files touched', bullets(fields.files)],
+          ['Files touched', bullets(filesIn(fields))],
           ['Commands to resume', bullets(fields.commands)],
           [
             'Validation snapshot',
@@ -183,6 +206,12 @@ export const bodiesOf = (
   const said = new Map([...shared, ...own, [kind.pointer, line(pointer)]]);
   return new Map(kind.sections.map((name) => [name, said.get(name) ?? ['- None']]));
 };
+
+/** The files, with the word for those that are gone. */
+const filesIn = ({ files, gone }: PairFields): readonly string[] => [
+  ...files,
+  ...gone.map((path) => `${path} (deleted)`),
+];
 
 /**
  * A text as the line of a section that holds one. What would open a section, a block of code or a conflict, or begins like the

@@ -442,7 +442,7 @@ const settleTold = async (world: World, ground: Ground): Promise<Settled> => {
 };
 
 /** The halves that a session has, with their paths from the root. */
-const documentsOf = ({ common: { documents } }: OpenedSession): readonly (readonly [Half, string])[] =>
+export const documentsOf = ({ common: { documents } }: OpenedSession): readonly (readonly [Half, string])[] =>
   documents === undefined
     ? []
     : [

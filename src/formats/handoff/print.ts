@@ -204,6 +204,21 @@ const goneLease = (place: string, root: string, source: number): Mirror => ({
   render: () => goneDigest,
 });
 
+/** The files of the pair that an event has put by. */
+export const archivedMirrorsOf = ({ seq, data }: Pick<StoredEvent, 'seq' | 'data'>): readonly Mirror[] => {
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  return archivedMirrors({
+    place: text(data['place']) ?? '',
+    root: text(data['root']) ?? '',
+    seq,
+    handover: text(data['handover']),
+    sessionState: text(data['session_state']) ?? '',
+    superseded: text(data['superseded']),
+    taken: [],
+    wasHeld: false,
+  });
+};
+
 /** The files of a pair that was archived, made from the texts that its event holds. */
 const archivedMirrors = (pair: ArchivedPair): readonly Mirror[] => {
   const { place, root, seq, handover: transfer, sessionState: state, superseded, taken, wasHeld } = pair;

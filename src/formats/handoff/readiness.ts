@@ -1,10 +1,13 @@
 import { leaseFacts, leaseToJson, type Renewal } from '../../kernel/lease.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
-import type { OpenedSession } from '../../kernel/session.ts';
+import { viewOfSession, type OpenedSession } from '../../kernel/session.ts';
 import type { ProjectFiles, World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { ok, type Result } from '../../lib/result.ts';
+import type { Entry } from '../../kernel/journal.ts';
+import { folderOf } from '../../kernel/kind.ts';
+import { kindBriefOf } from '../../kernel/kind-brief.ts';
 import { mayHoldSecret } from '../../lib/secret-hint.ts';
 import { shellWord } from '../../lib/text.ts';
 import { handover, sessionState } from './document.ts';
@@ -148,13 +151,21 @@ const saidBy = (world: World, session: OpenedSession, { renewals, edits }: Besid
     doubts: folded.steps?.inDoubt() ?? [],
     validation,
     hasOtherEvidence: evidence && files.digest(home.root, path)?.sha256 !== file.sha256,
-    files: isHere
-      ? [...(recent.file ?? []), ...(recent.artifact ?? [])].flatMap((entry) =>
-          entry.file === null || entry.file === undefined ? [] : [entry.path ?? entry.text],
-        )
-      : [],
+    files: isHere ? notedFiles([...(recent.file ?? []), ...(recent.artifact ?? [])]) : [],
+    awaited: kindBriefOf(session, viewOfSession(session), folderOf(session.kind, common)).files.map(
+      ({ path: one }) => one,
+    ),
+    archived: (common.archivedPairs ?? []).flatMap(({ handover: transfer, sessionState: state }) =>
+      transfer === null ? [state] : [transfer, state],
+    ),
     edits,
   };
+};
+
+/** The files that were there when they were noted last. */
+const notedFiles = (entries: readonly Entry[]): readonly string[] => {
+  const newest = new Map(entries.toSorted((a, b) => a.id - b.id).map((entry) => [entry.path ?? entry.text, entry]));
+  return [...newest].flatMap(([path, { file }]) => (file === null || file === undefined ? [] : [path]));
 };
 
 /** What somebody has written in the documents that their session does not know, as it would be taken in now. */

@@ -64,6 +64,8 @@ const said = (more: Partial<SessionSaid> = {}): SessionSaid => ({
   validation: undefined,
   hasOtherEvidence: false,
   files: [],
+  awaited: [],
+  archived: [],
   edits: [],
   ...more,
 });
@@ -85,7 +87,7 @@ test('a sound pair is ready whatever its status, and what nobody validated is to
       verdict: 'ready',
       codes: [],
       notes: ['validation-missing'],
-      commands: ['stint handoff validate-state /docs/session-state/CURRENT.md'],
+      commands: ['stint handoff update --updated-by ana && stint note validation --run -- COMMAND'],
       texts: ['nothing says what was validated'],
     });
   const done = { Status: 'done', 'Next owner': 'None', 'Session-state pointer': 'None' };
@@ -133,15 +135,15 @@ test('each reason has its severity, and a command that begins with a program', (
       'validation-failed',
     ],
   );
-  for (const reason of reasons) assert.match(textAt(reason, 'command'), /^(?:stint|git) \w/);
+  for (const reason of reasons) assert.match(textAt(reason, 'command'), /^(?:(?:stint|git|mv) |\$\{EDITOR:-vi\} )\S/);
 });
 
 test('what the audit finds broken blocks, wherever it is, and its warnings warn', () => {
   const broken = judged(factsOf(pairOf({}, archivedPair('20260310_0900', { Status: 'finished' }))));
   assert.deepEqual([broken.verdict, broken.codes], ['not-ready', ['doc-status', 'doc-status']]);
   assert.deepEqual(broken.commands.slice(0, 2), [
-    'stint handoff validate-handover /docs/handovers/20260310_0900_handover.md',
-    'stint handoff validate-state /docs/session-state/20260310_0900_session-state.md',
+    '${EDITOR:-vi} /docs/handovers/20260310_0900_handover.md',
+    '${EDITOR:-vi} /docs/session-state/20260310_0900_session-state.md',
   ]);
   const differs = { ...pairOf(), [currentPath]: sample(sessionState, { 'Next owner': 'cleo' }) };
   assert.deepEqual(judged(factsOf(differs)).commands[0], 'stint handoff reconcile --updated-by ana');

@@ -54,6 +54,10 @@ export interface SessionSaid {
   readonly hasOtherEvidence: boolean;
   /** The files that its journal names and that were there then. */
   readonly files: readonly string[];
+  /** Those that its work is to leave, and that need not be there yet. */
+  readonly awaited: readonly string[];
+  /** The documents of the pairs that were archived of it, by their paths from the root. */
+  readonly archived: readonly string[];
   /** What stands in the documents and is not known to it yet, a line each. */
   readonly edits: readonly string[];
 }
@@ -114,13 +118,12 @@ export const readyToJson = (facts: ReadyFacts): JsonObject => {
 };
 
 const reasonsOf = (facts: ReadyFacts): readonly Reason[] => {
-  const { handover, sessionState } = facts;
+  const { handover, sessionState, stale } = facts;
+  // Files that are gone are told with what brings them back.
+  const unpaired = stale.length > 0 ? [] : [noPair(facts)];
   const ofDocuments =
     handover === undefined || sessionState === undefined
-      ? // Files that are gone are told with what brings them back.
-        facts.stale.length > 0
-        ? []
-        : [noPair(facts)]
+      ? unpaired
       : [doneOf, blockersOf, filesOf, validationOf, timeOf].flatMap((ofThem) =>
           ofThem(facts, { handover, sessionState }),
         );
@@ -148,18 +151,27 @@ const noPair = ({ root, actor, where }: ReadyFacts): Reason => ({
 
 /** What an audit has found: what `reconcile` writes anew, what `repair` can mend, and what an editor has to. */
 const auditOf = (facts: ReadyFacts): readonly Reason[] => {
-  const { root, report, handover, sessionState, actor, where } = facts;
+  const { root, report, handover, sessionState, session, actor, where } = facts;
   const by = `--updated-by ${shellWord(actor)}`;
+  const repair = `stint handoff repair ${by}${where.root}`;
   const active = new Set([handover?.path, sessionState?.path, `${handover?.path} <-> ${sessionState?.path}`]);
   const commandFor = (code: string, file: string): string => {
     if (code === 'lease-invalid') return releaseOf(facts, actor);
-    const isOfPair = /^(?:pair-|ptr-(?!conflict|wrong-kind)|doc-(?:time|updated-by|owner-))/.test(code);
-    if (isOfPair && active.has(file)) return `stint handoff reconcile ${by}${where.pair}`;
-    if (/^(?:pair-)?ptr-/.test(code)) return `stint handoff repair ${by}${where.root}`;
     const [path = ''] = file.split(' <-> ');
-    return `stint handoff validate-${path.startsWith('handovers/') ? 'handover' : 'state'} ${shellWord(`${root}/${path}`)}`;
+    const other = path === sessionState?.path ? handover?.path : sessionState?.path;
+    if (code === 'file-in-the-way') {
+      const away = awayFrom(root, path);
+      return session === undefined || !active.has(file) ? away : `${away} && stint rebuild --session ${session.key}`;
+    }
+    // What it names has to be put right, and is a finding itself.
+    if (/^ptr-(?:conflict|wrong-kind|unreadable)/.test(code)) return edit(root, other ?? path);
+    const isOfPair = active.has(file);
+    if (isOfPair && /^(?:pair-|ptr-|doc-(?:time|status|updated-by|owner-))/.test(code))
+      return `stint handoff reconcile ${by}${where.pair}`;
+    if (isOfPair && /^(?:doc-(?:section-(?!twice)|placeholder)|file-missing)/.test(code)) return repair;
+    // The halves of an archived pair name each other where both are there, or on record.
+    return /^(?:pair-)?ptr-/.test(code) ? `${repair} || ${edit(root, path)}` : edit(root, path);
   };
-  const audit = `stint handoff audit${where.root}`;
   return [
     ...objectsAt(report, 'findings').map((finding): Reason => {
       const [code, file, line] = [textAt(finding, 'code'), textAt(finding, 'file'), textAt(finding, 'line')];
@@ -173,9 +185,24 @@ const auditOf = (facts: ReadyFacts): readonly Reason[] => {
     ...textsAt(report, 'warnings')
       // The lease is a reason of its own, and so is that there is no pair.
       .filter((text) => !text.endsWith('ACTIVE_LEASE.json: it has expired') && handover !== undefined)
-      .map((text): Reason => ({ code: 'audit-warning', text, command: audit, severity: 'warning' })),
+      .map((text): Reason => {
+        const [path = ''] = /^.+?\.(?:md|json)(?=: )/.exec(text) ?? [];
+        const command = path.endsWith('.json')
+          ? releaseOf(facts, facts.leaseFile.holder ?? actor)
+          : session?.archived.includes(path) === true
+            ? repair
+            : awayFrom(root, path);
+        return { code: 'audit-warning', text, command, severity: 'warning' };
+      }),
   ];
 };
+
+/** What only somebody who knows what is true can write. */
+const edit = (root: string, path: string): string => `\${EDITOR:-vi} ${shellWord(`${root}/${path}`)}`;
+
+/** What is no document, or nobody knows the other half of, is kept beside. */
+const awayFrom = (root: string, path: string): string =>
+  `mv ${shellWord(`${root}/${path}`)} ${shellWord(`${root}/${path}.old`)}`;
 
 const releaseOf = ({ where }: ReadyFacts, holder: string): string =>
   `stint handoff lease release --holder ${shellWord(holder)}${where.root}`;
@@ -323,45 +350,51 @@ const touchedIn = ({ sessionState }: Documents): readonly string[] =>
 const filesOf = (facts: ReadyFacts, documents: Documents): readonly Reason[] => {
   const { session, changedAt, actor, where } = facts;
   const update = `stint handoff update --updated-by ${shellWord(actor)}`;
-  const isGone = (path: string): boolean => changedAt(path) === undefined;
+  const awaited = new Set(session?.awaited);
+  const isGone = (path: string): boolean => !awaited.has(path) && changedAt(path) === undefined;
   const items = touchedIn(documents);
   const isSound = (item: string): boolean => !pathsNamed(item).some(isGone) || !isGone(item);
   const gone = new Set(
     [...items.filter((item) => !isSound(item)).flatMap(pathsNamed), ...(session?.files ?? [])].filter(isGone),
   );
-  const left = items.filter(isSound).map((item) => `--file-touched ${shellWord(item)}`);
+  const left = items
+    .flatMap((item) => (isSound(item) ? [item] : pathsNamed(item).filter((path) => !isGone(path))))
+    .map((item) => `--file-touched ${shellWord(item)}`);
   const resume = labelled(bodyOf(documents.handover.document ?? nothing, 'Resume instructions'), 'First file to open');
   const first = resume.slice(0, 1).filter(isGone).flatMap(pathsNamed).filter(isGone);
-  const reason = (code: string, text: string, flags: string): Reason => ({
-    code,
-    text,
-    command: `${update} ${flags}${where.pair}`,
-    severity: 'blocking',
-  });
   return [
-    ...[...gone].map((path) =>
-      reason(
-        'file-not-there',
-        `it names the file ${path} as touched, which is not there; one that was deleted is named with that word`,
-        left.length === 0 ? '--file-touched None' : left.slice(0, 20).join(' '),
-      ),
-    ),
-    ...first.map((path) =>
-      reason('first-file-not-there', `the first file to open is ${path}, which is not there`, '--first-file FILE'),
-    ),
+    ...[...gone].map((path): Reason => {
+      const isNoted = session?.files.includes(path) === true;
+      const isNamed = items.some((item) => item !== path && !isSound(item) && pathsNamed(item).includes(path));
+      const written = `${update} ${left.length === 0 ? '--file-touched None' : left.slice(0, 20).join(' ')}${where.pair}`;
+      const noted = `stint note file ${shellWord(path)} --session ${session?.key}`;
+      return {
+        code: 'file-not-there',
+        text: `it names the file ${path} as touched, which is not there; one that was deleted is named with that word`,
+        command: [...(isNoted ? [noted] : []), ...(isNamed || !isNoted ? [written] : [])].join(' && '),
+        severity: 'blocking',
+      };
+    }),
+    ...first.map((path) => ({
+      code: 'first-file-not-there',
+      text: `the first file to open is ${path}, which is not there`,
+      command: `${update} --first-file FILE${where.pair}`,
+      severity: 'blocking' as const,
+    })),
   ];
 };
 
 /** What was validated, and whether that still says something about the files. */
 const validationOf = (facts: ReadyFacts, documents: Documents): readonly Reason[] => {
-  const { session, required, root, now, actor, where } = facts;
+  const { session, required, now, actor, where } = facts;
   const state = bodyOf(documents.sessionState.document ?? nothing, 'Validation snapshot');
   const other = bodyOf(documents.handover.document ?? nothing, 'Validation status');
   const written = [state, other].some((body) => ['Passed', 'Failed'].some((label) => labelled(body, label).length > 0));
   const validation = session?.validation;
+  // A session keeps it: one begins with the first thing that is written.
   const again =
     session === undefined
-      ? `stint handoff validate-state ${shellWord(`${root}/${documents.sessionState.path}`)}`
+      ? `stint handoff update --updated-by ${shellWord(actor)}${where.pair} && stint note validation --run -- COMMAND`
       : `stint note validation --run --session ${session.key} -- ${validation?.wasRun === true ? validation.text : 'COMMAND'}`;
   if (validation === undefined && !written)
     return [
@@ -463,11 +496,11 @@ const timeOf = ({ now, actor, where }: ReadyFacts, { handover, sessionState }: D
 };
 
 /** Where a secret stands, and never what it is. */
-const secretsOf = ({ secrets, where }: ReadyFacts): readonly Reason[] =>
+const secretsOf = ({ root, secrets }: ReadyFacts): readonly Reason[] =>
   secrets.map(({ path, section, line, rules }) => ({
     code: 'secret',
     text: `${path}:${line}: the section ${section} holds a secret (${rules.join(', ')}); take it out, and revoke it where others have seen it`,
-    command: `stint handoff ready${where.root}`,
+    command: edit(root, path),
     severity: 'blocking',
   }));
 

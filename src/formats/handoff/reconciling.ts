@@ -6,10 +6,13 @@ import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok } from '../../lib/result.ts';
 import { bodyOf } from './document.ts';
+import { bodiesOf, pairFieldsOf } from './fields.ts';
 import { orderDocuments, standingTexts, type Target } from './live.ts';
+import { mend } from './mend.ts';
 import { pairAnswer } from './pair-answer.ts';
 import { reconcile, type Evidence } from './reconcile.ts';
-import { readSections, type Sections } from './sections.ts';
+import { halves, pointerFrom, type Half } from './print.ts';
+import { printSections, readSections, type Sections } from './sections.ts';
 import type { SeenPair } from './seen.ts';
 import type { Status } from './statuses.ts';
 import { isNone, labelled, listItems } from './values.ts';
@@ -46,9 +49,13 @@ export const orderReconciled = (
         );
       const standing = standingTexts(worked);
       const isConflict = seen !== undefined && seen.conflicts.length > 0;
-      const text = (half: 'handover' | 'session_state'): Sections =>
-        readSections(seen?.found[half].text ?? standing[half]);
-      const [transfer, state] = [text('handover'), text('session_state')];
+      // Who repairs has the documents whole again first.
+      const whole = (half: Half, text: string): Sections =>
+        answer === undefined
+          ? readSections(text)
+          : mend(halves[half], readSections(text), bodiesAs(worked.session, half));
+      const found = (half: Half): string => seen?.found[half].text ?? standing[half];
+      const [transfer, state] = [whole('handover', found('handover')), whole('session_state', found('session_state'))];
       const evidence = evidenceOf(world, worked.session, state);
       const { change, because } = reconcile(
         transfer,
@@ -64,7 +71,13 @@ export const orderReconciled = (
         : ok([]);
       if (!reopened.ok) return reopened;
       const session = behind(worked.session, reopened.value, origin);
-      const over = isConflict ? foundIn(seen) : {};
+      const mended = (half: Half): string => printSections(whole(half, isConflict ? found(half) : standing[half]));
+      const over = {
+        ...(isConflict ? foundIn(seen) : {}),
+        ...(answer === undefined
+          ? {}
+          : { handover: mended('handover'), session_state: mended('session_state'), isMended: !isConflict }),
+      };
       const changed = decideChange({ ...worked, session }, change, { ...input, override }, origin, over);
       return changed.ok ? ok({ ...changed.value, events: [...reopened.value, ...changed.value.events] }) : changed;
     },
@@ -83,6 +96,15 @@ export const orderReconciled = (
     },
     { conflicts: 'settle' },
   );
+};
+
+/** The sections of a half as the session says them. */
+const bodiesAs = (session: OpenedSession, half: Half): ReturnType<typeof bodiesOf> => {
+  const { documents } = session.common;
+  if (documents === undefined) throw new Error(`${session.key} has no documents`);
+  const { at, actor } = documents.last;
+  const mark = { updatedAt: at, updatedBy: actor, pointer: pointerFrom(half, documents) };
+  return bodiesOf(halves[half], pairFieldsOf(session), mark);
 };
 
 /** What lies in the files: the account is written into that, where it could not be taken in. */

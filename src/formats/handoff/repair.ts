@@ -1,19 +1,23 @@
 import type { Order } from '../../kernel/dispatch.ts';
 import { objectsAt, textAt } from '../../kernel/answer.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import type { OpenedSession } from '../../kernel/session.ts';
 import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { auditToJson } from './audit.ts';
+import { isBlank } from './clean.ts';
 import { handover, readDocument, sessionState, valueOf } from './document.ts';
-import { groundOf, liveTarget, type Ground } from './live.ts';
+import { describedSession, documentsOf, groundOf, liveTarget, type Ground } from './live.ts';
 import { mostBytes, refuseText, type Whereabouts } from './look.ts';
-import { halves, pointerFrom, type Half, type PairPaths } from './print.ts';
+import { halves, pointerFrom, printStanding, type Half, type PairPaths } from './print.ts';
 import { orderReconciled } from './reconciling.ts';
+import { recordedHalf } from './recorded.ts';
+import type { SeenPair } from './seen.ts';
 import { pathsOf } from './stamps.ts';
 import { examinePair } from './summary.ts';
 import { withPointer } from './superseded.ts';
-import { currentPath, examine, locateLive, stampIn, withTexts, type Look, type Pair } from './workspace.ts';
+import { currentPath, examine, locateLive, stampIn, stampsIn, withTexts, type Look, type Pair } from './workspace.ts';
 import type { Signed } from './write.ts';
 
 /** Documents are put right, as far as that needs no guess. */
@@ -25,27 +29,44 @@ export const orderRepair = async (
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const ground = await groundOf(world, input);
   if (!ground.ok) return ground;
-  const { look } = ground.value;
-  const archived = await archivedRepairs(world, ground.value);
+  const { look, root } = ground.value;
+  const session = await describedSession(world, root);
+  const archived = await archivedRepairs(world, ground.value, session);
   const files = new Map(archived.flatMap((one) => one.texts));
-  const pair = locateLive(look);
+  // A file of the pair that is gone is written behind every verb that writes its session.
+  const gone = session === undefined ? new Map<string, string>() : await goneHalves(world, session);
+  const seen = withTexts(look, gone);
+  const pair = locateLive(seen);
   const reports = (texts: ReadonlyMap<string, string>, told: JsonObject): JsonObject => {
-    const audit = auditToJson(withTexts(look, new Map([...files, ...texts])), world.caller.now);
+    const audit = auditToJson(withTexts(seen, new Map([...files, ...texts])), world.caller.now);
     return {
       docs_root: look.root,
       result: audit['result'] ?? 'error',
       active_pair: pair === undefined ? null : { ...pairToJson(look, pair), ...told },
       repairs: {
-        snapshot_pairs_repaired: archived.filter(({ isSound }) => isSound).map(({ stamp }) => stamp),
+        snapshot_pairs_repaired: [...new Set(archived.map(({ stamp }) => stamp))],
         notes: notesOf(audit),
       },
       audit,
     };
   };
-  const live = await orderLive(world, ground.value, pair, input, reports);
+  const live = await orderLive(world, { ...ground.value, look: seen }, pair, input, {
+    report: reports,
+    written: gone.size === 0 ? undefined : session,
+  });
   if (!live.ok) return live;
   return ok(
     files.size === 0 ? live.value : { ...live.value, work: async () => writeAll(world, look, files, live.value) },
+  );
+};
+
+/** The halves of the pair of a session that are not there, as they are to be. */
+const goneHalves = async (world: World, session: OpenedSession): Promise<ReadonlyMap<string, string>> => {
+  const { bases, found } = (await world.documents(session)).leave(session).pair as SeenPair;
+  return new Map(
+    documentsOf(session)
+      .filter(([half]) => found[half].text === undefined && found[half].problem === undefined)
+      .map(([half, path]) => [path, printStanding(session, half, bases[half])]),
   );
 };
 
@@ -65,7 +86,14 @@ const orderLive = async (
   ground: Ground,
   pair: Pair | undefined,
   input: Signed,
-  report: (texts: ReadonlyMap<string, string>, told: JsonObject) => JsonObject,
+  {
+    report,
+    written,
+  }: {
+    readonly report: (texts: ReadonlyMap<string, string>, told: JsonObject) => JsonObject;
+    /** The session of which files are gone. */
+    readonly written: OpenedSession | undefined;
+  },
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const isLive = pair?.sessionState === currentPath;
   const isBroken = pair !== undefined && isLive && examinePair(ground.look, pair).findings.length > 0;
@@ -74,7 +102,14 @@ const orderLive = async (
   const left = {
     keys: [],
     decide: () => ok(new Map()),
-    answer: () => report(new Map(), { status: said('Status'), next_owner: said('Next owner'), changed: false }),
+    answer: () => ({
+      ...(written === undefined ? {} : { session: written.key }),
+      ...report(new Map(), {
+        status: said('Status'),
+        next_owner: said('Next owner'),
+        changed: written !== undefined,
+      }),
+    }),
   };
   // What cannot be read, or holds what a merge has left, stays a finding.
   if (!isBroken || !isWorkable(ground.look, pair)) return ok(left);
@@ -121,33 +156,54 @@ const writeAll = async (
 /** A pair that was archived and is put right: its texts by their paths. */
 interface ArchivedRepair {
   readonly stamp: string;
-  readonly texts: readonly (readonly [string, string])[];
-  readonly isSound: boolean;
+  readonly texts: readonly (readonly [path: string, text: string])[];
 }
 
-/** The pairs under one stamp whose halves do not name each other, where that is all that is to be done. */
-const archivedRepairs = async (world: World, { look }: Ground): Promise<readonly ArchivedRepair[]> => {
+/** The pairs of which a half is gone that is on record, or whose halves do not name each other where that is all that is wrong. */
+const archivedRepairs = async (
+  world: World,
+  ground: Ground,
+  session: OpenedSession | undefined,
+): Promise<readonly ArchivedRepair[]> => {
+  const { look, root } = ground;
+  const own = (session?.common.archivedPairs ?? []).filter((pair) => pair.root === root);
+  const stamps = new Set([
+    ...stampsIn(look),
+    ...own.flatMap(({ handover: transfer, sessionState: state, superseded }) =>
+      [transfer, state, superseded].flatMap((path) => (path === null ? [] : (stampIn(path) ?? []))),
+    ),
+  ]);
+  const repairs: ArchivedRepair[] = [];
+  for (const stamp of stamps) {
+    const texts = await archivedRepair(world, ground, stamp);
+    if (texts.length > 0) repairs.push({ stamp, texts });
+  }
+  return repairs;
+};
+
+const archivedRepair = async (
+  world: World,
+  { look, root }: Ground,
+  stamp: string,
+): Promise<ArchivedRepair['texts']> => {
   const project = await world.project();
-  const states = new Set(look.list('session-state'));
-  const stamps = look.list('handovers').flatMap((name) => stampIn(name) ?? []);
-  return stamps
-    .filter((stamp) => states.has(`${stamp}_session-state.md`))
-    .flatMap((stamp) => {
-      const paths = pathsOf(stamp);
-      const repaired = (['handover', 'session_state'] as const).flatMap((half) => {
-        const path = half === 'handover' ? paths.handover : paths.sessionState;
-        const text = project.whole(look.root, path, mostBytes);
-        return text.ok ? [[path, text.value, repairedHalf(half, text.value, paths)] as const] : [];
-      });
-      const changed = repaired.filter(([, before, after]) => before !== after);
-      if (changed.length === 0) return [];
-      const texts = changed.map(([path, , after]) => [path, after] as const);
-      const after = withTexts(look, new Map(texts));
-      const isSound =
-        examine(after, handover, paths.handover).findings.length === 0 &&
-        examine(after, sessionState, paths.sessionState).findings.length === 0;
-      return isSound ? [{ stamp, texts, isSound }] : [];
-    });
+  const paths = pathsOf(stamp);
+  const there: { readonly half: Half; readonly path: string; readonly text: string; readonly isGone: boolean }[] = [];
+  for (const half of ['handover', 'session_state'] as const) {
+    const path = half === 'handover' ? paths.handover : paths.sessionState;
+    const read = project.whole(look.root, path, mostBytes);
+    const isGone = read.ok ? isBlank(read.value) : read.error.isMissing;
+    const text = isGone ? await recordedHalf(world, root, half, path) : read.ok ? read.value : undefined;
+    if (text !== undefined) there.push({ half, path, text, isGone });
+  }
+  const gone = there.filter(({ isGone }) => isGone).map(({ path, text }) => [path, text] as const);
+  if (there.length < 2) return gone;
+  const repaired = there.map(({ half, path, text }) => [path, repairedHalf(half, text, paths)] as const);
+  const after = withTexts(look, new Map(repaired));
+  const isSound =
+    examine(after, handover, paths.handover).findings.length === 0 &&
+    examine(after, sessionState, paths.sessionState).findings.length === 0;
+  return isSound ? repaired.filter(([, text], at) => there[at]?.isGone === true || text !== there[at]?.text) : gone;
 };
 
 /** A half that names the other one; of what is done the handover need name none. */

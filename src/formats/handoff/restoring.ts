@@ -29,7 +29,8 @@ import { meantPair, mostBytes, type Whereabouts } from './look.ts';
 import { decideLeaving, leavingTarget, unknownIn } from './leaving.ts';
 import { outputIn } from './outputs.ts';
 import { pairAnswer } from './pair-answer.ts';
-import { textIn, type Half } from './print.ts';
+import type { Half } from './print.ts';
+import { recordedHalf } from './recorded.ts';
 import { restoredTexts, type Restored } from './restore.ts';
 import { readSections } from './sections.ts';
 import { pathsOf, refuseStamp, takenStamps } from './stamps.ts';
@@ -145,13 +146,8 @@ const readHalf = async (
 ): Promise<Result<string, Refusal>> => {
   const text = (await world.project()).whole(root, path, mostBytes);
   if (text.ok) return ok(cleanDocument(text.value));
-  const { id } = world.places.here;
-  const record =
-    text.error.isMissing && inside !== undefined && id !== null
-      ? await world.store.mirrorAt(id, `${inside.root}/${path}`)
-      : undefined;
-  const event = record === undefined ? undefined : await world.store.event(record.session, record.source);
-  const recorded = event?.type === 'PairArchived' ? textIn(event, half)?.text : undefined;
+  const recorded =
+    text.error.isMissing && inside !== undefined ? await recordedHalf(world, inside.root, half, path) : undefined;
   return recorded === undefined
     ? err(
         refuse('not-found', `${root}/${path} ${text.error.problem}.`, {

@@ -12,7 +12,7 @@ import {
   type Sections,
 } from './sections.ts';
 import { bodyOf, readDocument, valueOf, type DocumentKind } from './document.ts';
-import { cleanDocument, digestOfDocument } from './clean.ts';
+import { cleanDocument, digestOfDocument, isBlank } from './clean.ts';
 import { mostBytes } from './look.ts';
 import { mergeBodies } from './merge.ts';
 import { halves, isSame, printHalf, printStanding, textIn, type Half } from './print.ts';
@@ -145,6 +145,8 @@ const findHalf = async (
   const line = conflictIn(read.value);
   if (line !== undefined)
     return untaken(`${full}:${line}: a merge has left a conflict; nothing is taken from it before that is solved`);
+  // An empty file says nothing that could be taken, or lost.
+  if (isBlank(read.value)) return nothing;
   const text = cleanDocument(read.value);
   const kind = halves[half];
   if (rootHeading(readSections(text)) !== kind.root)

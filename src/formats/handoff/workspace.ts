@@ -257,14 +257,24 @@ export const examineAlone = (look: Look, kind: DocumentKind, path: string): Exam
     document: undefined,
     findings: [
       {
-        code: text.error.isMissing ? 'file-missing' : 'file-unreadable',
+        code: `file-${codeOf(text.error)}`,
         line: null,
         text: `the ${kind.called} ${text.error.problem}`,
-        remedy: 'name another file, or write it',
+        remedy: remedies[codeOf(text.error)],
       },
     ],
   };
 };
+
+/** Why a file cannot be read. */
+const codeOf = ({ isMissing, isNoFile = false }: Unread): keyof typeof remedies =>
+  isMissing ? 'missing' : isNoFile ? 'in-the-way' : 'unreadable';
+
+const remedies = {
+  missing: 'name another file, or write it',
+  'in-the-way': 'move away what lies there: it is to be a file',
+  unreadable: 'make it a file of this project that can be read, in UTF-8',
+} as const;
 
 const checkTarget = (look: Look, document: Document, path: string): readonly DocumentFinding[] => {
   const { kind, sections } = document;
@@ -278,8 +288,12 @@ const checkTarget = (look: Look, document: Document, path: string): readonly Doc
   if (target === undefined) return finding('ptr-outside', 'it names a file outside of the documentation', remedy);
   const text = openAt(look, target);
   // What stands in a file that is none of the two is not told.
-  if (!text.ok)
-    return finding('ptr-dangling', `it names ${pathBetween(path, target)}, which ${text.error.problem}`, remedy);
+  if (!text.ok) {
+    const named = `it names ${pathBetween(path, target)}, which ${text.error.problem}`;
+    return text.error.isMissing
+      ? finding('ptr-dangling', named, `bring it back, or ${remedy}`)
+      : finding('ptr-unreadable', named, `put ${target} right`);
+  }
   const named = text.value;
   if (named.conflict !== undefined)
     return finding(

@@ -10,7 +10,7 @@ import { groundOf, standingTexts, type Changed, type Ground, type Worked } from 
 import type { Whereabouts } from './look.ts';
 import type { Half } from './print.ts';
 import { printSections, readSections } from './sections.ts';
-import { takeIn, type Edit } from './take-in.ts';
+import { takeIn, type Edit, type Written } from './take-in.ts';
 
 /** Documents that verbs write. */
 
@@ -23,14 +23,15 @@ export interface Signed {
 
 /**
  * What a change of the documents of a session comes to: it is taken in as if somebody had written it there. `instead`: what it
- * is written into, where that is not what stands.
+ * is written into, where that is not what stands; with `isMended` what it differs in from that is no news.
  */
 export const decideChange = (
   worked: Worked,
   change: Change,
   { updated_by: updatedBy, last_updated: time, override }: Signed,
   origin: Origin,
-  instead: Readonly<Partial<Record<Half, string | undefined>>> & Pick<Edit, 'taken' | 'replaces'> = {},
+  instead: Readonly<Partial<Record<Half, string | undefined>>> &
+    Pick<Edit, 'taken' | 'replaces'> & { readonly isMended?: boolean } = {},
 ): Result<Changed, Refusal> => {
   const { documents } = worked.session.common;
   const standing = standingTexts(worked);
@@ -38,14 +39,15 @@ export const decideChange = (
     handover: instead.handover ?? standing.handover,
     session_state: instead.session_state ?? standing.session_state,
   };
-  const written: { [Name in Half]?: { readonly text: string } } = {};
+  const written: { [Name in Half]?: Written } = {};
   const named = (['handover', 'session_state'] as const).filter(
     (half) => half !== 'handover' || documents?.handover !== null,
   );
   for (const half of named) {
     const changed = withChange(half, readSections(texts[half]), change);
     if (!changed.ok) return changed;
-    written[half] = { text: printSections(changed.value) };
+    const over = instead.isMended === true ? texts[half] : undefined;
+    written[half] = { text: printSections(changed.value), over };
   }
   return takeIn(
     worked.session,
