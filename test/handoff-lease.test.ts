@@ -573,7 +573,7 @@ suite('whoever leaves', () => {
     const marks = '<<<<<<< HEAD\nana\n=======\nben\n>>>>>>> other\n';
     for (const [text, problem] of [
       [`${sample(sessionState)}${marks}`, /a merge has left a conflict/],
-      ['', /does not begin with "# Session State"/],
+      ['# State\n', /does not begin with "# Session State"/],
       [Buffer.from([0xff, 0xfe, 0x23, 0]), /UTF-16/],
     ] as const) {
       const world = begun(context);

@@ -218,7 +218,7 @@ suite('whether it is ready', () => {
         '- None',
         'Notes:',
         '- nothing says what was validated',
-        '  stint handoff validate-state ROOT/project/docs/tests/session-state/CURRENT.md',
+        '  stint handoff update --updated-by ana && stint note validation --run -- COMMAND',
       ),
     );
     assert.equal(

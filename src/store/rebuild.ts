@@ -11,7 +11,7 @@ import { syncMirrors } from '../mirror/sync.ts';
 export const rebuild = defineVerb({
   name: 'rebuild',
   summary: 'Make rows, views and mirror files anew from the events.',
-  details: `For one session, or for all. Files that somebody else has changed are kept beside the rebuilt ones. Nothing is appended to the log but the keys that another program has added to the file of an orchestration. A session that needs nothing is left as it is, and so is one whose chain is broken or that holds events of a newer program: that is a refusal (14 or 13), after the others were rebuilt. A mirror that could not be written is one too (6).`,
+  details: `For one session, or for all. Files that somebody else has changed are kept beside the rebuilt ones; a pair of documents that was archived comes back where it is gone. Nothing is appended to the log but the keys that another program has added to the file of an orchestration. A session that needs nothing is left as it is, and so is one whose chain is broken or that holds events of a newer program: that is a refusal (14 or 13), after the others were rebuilt. A mirror that could not be written is one too (6).`,
   examples: ['stint rebuild', 'stint rebuild --session review:2026-03-17-main'],
   input: () => v.strictObject({ session: sessionFilter() }),
   positionals: ['session'],

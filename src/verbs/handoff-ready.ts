@@ -11,7 +11,7 @@ import { err, ok } from '../lib/result.ts';
 export const handoffReady = defineVerb({
   name: 'handoff ready',
   summary: 'Can the work be handed over as it stands, and what keeps it from that?',
-  details: `The verdict is ready, ready-with-warnings or not-ready (6; --strict-warnings refuses warnings too). reasons has each reason with its code, its severity and its command: what clears it, or, where only an editor can, what says whether it is cleared.
+  details: `The verdict is ready, ready-with-warnings or not-ready (6; --strict-warnings refuses warnings too). reasons has each reason with its code, its severity and its command: what clears it. Capital words in it are for you to fill in, and where only somebody who knows can write what is true it opens the file.
 
 Not ready: what handoff audit finds broken; a lease that is held, or was left behind; a blocker without what it takes to go on ("Needed to unblock: ..." behind it); a done with steps or blockers left; a step in doubt; a file that is named as touched or to be opened first and is not there, unless it is said to be deleted; a validation that is older than the files it covers; a secret in the pair; a time that has not come; edits of the documents that their session does not know; a file of the pair that is gone, older than what its session says, or not written yet. not-started, and blocked with what it needs, are no reasons.
 

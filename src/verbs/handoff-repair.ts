@@ -10,7 +10,7 @@ import { err } from '../lib/result.ts';
 export const handoffRepair = defineVerb({
   name: 'handoff repair',
   summary: 'Put right what can be put right of documents without guessing.',
-  details: `Where the two documents that are worked on do not say the same they become one account, as handoff reconcile makes it; a sound pair is left as it is, and so is everything when it is said again. Of pairs that were archived under one stamp the names of each other are put right, and nothing else. What needs somebody who knows what is true stays a finding with its file, line and remedy, and is refused (7) with the whole report.`,
+  details: `Where the two documents that are worked on do not say the same they become one account, as handoff reconcile makes it; a sound pair is left as it is, and so is everything when it is said again. Sections that are missing, empty or out of their order are there again, with what the session says, and what is left of the file stays. A file that is gone or emptied is written. Of pairs that were archived under one stamp the names of each other are put right, and a half that is gone is brought back where it is on record. What needs somebody who knows what is true stays a finding with its file, line and remedy, and is refused (7) with the whole report.`,
   examples: ['stint handoff repair --updated-by ana', 'stint handoff repair --updated-by ana --json'],
   input: () =>
     v.strictObject({

@@ -154,6 +154,7 @@ const auditOf = (facts: ReadyFacts): readonly Reason[] => {
   const { root, report, handover, sessionState, session, actor, where } = facts;
   const by = `--updated-by ${shellWord(actor)}`;
   const repair = `stint handoff repair ${by}${where.root}`;
+  const findings = objectsAt(report, 'findings');
   const active = new Set([handover?.path, sessionState?.path, `${handover?.path} <-> ${sessionState?.path}`]);
   const commandFor = (code: string, file: string): string => {
     if (code === 'lease-invalid') return releaseOf(facts, actor);
@@ -163,17 +164,21 @@ const auditOf = (facts: ReadyFacts): readonly Reason[] => {
       const away = awayFrom(root, path);
       return session === undefined || !active.has(file) ? away : `${away} && stint rebuild --session ${session.key}`;
     }
-    // What it names has to be put right, and is a finding itself.
-    if (/^ptr-(?:conflict|wrong-kind|unreadable)/.test(code)) return edit(root, other ?? path);
+    if (/^ptr-(?:conflict|wrong-kind|unreadable)/.test(code)) {
+      // What it names has to be put right, and is a finding itself.
+      const named = findings.find((one) => textAt(one, 'file') === other && !textAt(one, 'code').startsWith('ptr-'));
+      return named === undefined ? edit(root, path) : commandFor(textAt(named, 'code'), textAt(named, 'file'));
+    }
     const isOfPair = active.has(file);
     if (isOfPair && /^(?:pair-|ptr-|doc-(?:time|status|updated-by|owner-))/.test(code))
       return `stint handoff reconcile ${by}${where.pair}`;
     if (isOfPair && /^(?:doc-(?:section-(?!twice)|placeholder)|file-missing)/.test(code)) return repair;
     // The halves of an archived pair name each other where both are there, or on record.
+    if (code === 'ptr-dangling') return `${repair} || ${awayFrom(root, path)}`;
     return /^(?:pair-)?ptr-/.test(code) ? `${repair} || ${edit(root, path)}` : edit(root, path);
   };
   return [
-    ...objectsAt(report, 'findings').map((finding): Reason => {
+    ...findings.map((finding): Reason => {
       const [code, file, line] = [textAt(finding, 'code'), textAt(finding, 'file'), textAt(finding, 'line')];
       return {
         code,
@@ -520,6 +525,6 @@ const treeOf = ({ tree, required }: ReadyFacts): readonly Reason[] => {
     ? []
     : reason(
         `${total === 1 ? '1 file is' : `${total} files are`} changed and not committed: ${shortList(paths)}${total > paths.length ? ' and others' : ''}`,
-        'git add --all && git commit',
+        "git add --all && git commit --message 'Hand over'",
       );
 };
