@@ -66,7 +66,7 @@ const archived = (
 
 /** What is wrong, by the code of its reason, a name behind it where there are several of a kind. */
 const cases: Readonly<
-  Record<string, readonly [begin: (context: Tidying) => TestWorld, spoil: (world: TestWorld) => void]>
+  Record<string, readonly [begin: (context: Tidying) => TestWorld, spoil: (world: TestWorld) => unknown]>
 > = {
   'pair-missing': [(context) => now(createWorld(context)), () => {}],
   'documents-stale, gone': [own, (world) => rmSync(world.path(current))],
