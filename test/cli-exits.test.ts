@@ -43,7 +43,7 @@ test('2 usage: what is not known is named, with what is near', (context) => {
     'todo add, todo done, todo drop, mode, focus, save, usage report, compress, import orchestrator',
     'history, history show, history resume, report, complete-round, run',
     'import workflow-run, template list, template show, template validate, task move',
-    'step add, step start, step done, step drop, step move, progress, doctor, rebuild, store copy, init',
+    'step add, step start, step done, step drop, step move, progress, doctor, rebuild, store copy, policy ci, init',
   ].join(', ');
   assert.equal(
     refusedText(world, 2, 'bgin'),

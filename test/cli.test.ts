@@ -625,6 +625,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'policy check-ci',
     'policy check-redaction',
     'policy check-trust',
+    'policy ci',
     'policy new-ci',
     'policy new-redaction',
     'policy new-trust',

@@ -51,7 +51,11 @@ export interface Apart {
   readonly clock: Clock;
   readonly variable: World['variable'];
   readonly signWithSsh: SignWithSsh;
+  readonly ask: Ask;
 }
+
+/** Asks another verb, one that only looks, about the store of the checkout. Loaded when it is asked for. */
+export type Ask = (verb: Verb, input: JsonObject) => Promise<Result<JsonObject, VerbRefusal>>;
 
 /**
  * Signs a text with a key of OpenSSH, through its own program: the file of a private key, or of a public one whose other

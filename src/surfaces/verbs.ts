@@ -5,10 +5,11 @@ import { rebuild } from '../store/rebuild.ts';
 import { storeCopy } from '../store/store-copy.ts';
 import { verbs } from '../verbs/registry.gen.ts';
 import { init } from './init.ts';
+import { policyCi } from './policy-ci.ts';
 import { progress } from './tui/progress.ts';
 
 /**
  * All verbs, in the order of help: those of every kind, those of single kinds, those that are
  * watched, those about the store.
  */
-export const allVerbs: readonly Verb[] = [...verbs, ...kindVerbs, progress, doctor, rebuild, storeCopy, init];
+export const allVerbs: readonly Verb[] = [...verbs, ...kindVerbs, progress, doctor, rebuild, storeCopy, policyCi, init];

@@ -390,6 +390,7 @@ export const runApart = async (
       files: await projectFiles(root, cwd),
       clock: { now: now(), offsetAt },
       variable: (name) => env[name],
+      ask: async (verb, input) => (await import('./ask-verb.ts')).askVerb(location)(verb, input),
       signWithSsh: async (...key) => (await import('./ssh-keygen.ts')).signWithSsh({ cwd, env }, ...key),
     }),
   );

@@ -47,7 +47,7 @@ export const checkoutOf = ({ files }: { readonly files: Pick<Files, 'exists'> },
 };
 
 /** What may be looked at below a root. */
-export const lookBelow = async (world: World, root: string): Promise<Look> => {
+export const lookBelow = async (world: Pick<World, 'files' | 'project'>, root: string): Promise<Look> => {
   const read = (await world.project()).texts(root);
   return {
     root,

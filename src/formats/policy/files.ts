@@ -84,7 +84,7 @@ export const namedPolicy = <Policy>(
 };
 
 /** A policy that has to be there. */
-const required = <Policy>(
+export const required = <Policy>(
   found: Result<FoundPolicy<Policy> | undefined, UnreadPolicy>,
   root: string,
   kind: PolicyKind<Policy>,

@@ -38,6 +38,7 @@ const ask = async (
     clock: { now: '2026-03-17T14:30:22.000Z', offsetAt: () => 0 },
     variable: () => undefined,
     signWithSsh: () => assert.fail('something is signed'),
+    ask: () => assert.fail('a verb is asked'),
   });
 };
 
