@@ -183,6 +183,8 @@ test('a clock may be two minutes ahead, and no more', () => {
       ['2026-03-12T13:02:00+01:00', false],
       ['2026-03-12T12:02:01Z', true],
       ['2199-01-01T00:00:00Z', true],
+      ['2199-01-01T00:00:00,5+0100', true],
+      ['2026-03-12T12:00:00,123456789Z', false],
     ] as const) {
       const verdict = verdictOf(signed(scheme, sampleBundle3(), { signedAt }), meansOf[scheme]);
       assert.equal(verdict === 'future', isFuture, signedAt);
@@ -211,6 +213,7 @@ test('what stands for a signature and is none is told by its kind, and is never 
     [changed(whole, 'signed_at', '2026-02-30T11:00:00Z'), 'time'],
     [changed(whole, 'signer', 7), 'field'],
     [changed(whole, 'signer', ' '), 'field'],
+    [changed(whole, 'signer', 'x'.repeat(2000)), 'field'],
     [changed(whole, 'signer', 'ana\nSigned at: now'), 'field'],
     [changed(ssh, 'public_key_fingerprint', 'SHA256:x'), 'key'],
     [changed(ssh, 'public_key', 'ssh-ed25519 AAAA'), 'key'],
@@ -254,6 +257,7 @@ test('what is required and not so is told at once, and a shared secret is no key
   assert.equal(verdictOf(bundle, { secret, fingerprints: [fingerprintOf(key)] }), 'required');
   assert.equal(verdictOf(bundle, { secret, signers: [] }), 'required');
   assert.equal(verdictOf(bundle, {}), 'no-secret');
+  assert.equal(verdictOf(bundle, { secret: '' }), 'no-secret');
   assert.equal(verdictOf(bundle, { secret: 'no' }), 'broken');
 });
 

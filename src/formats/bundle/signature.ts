@@ -79,7 +79,7 @@ export interface SignatureFault {
 export const signatureOf = ({ signature }: Bundle): SaidSignature => {
   const said = (key: string): string | undefined => {
     const value = signature?.[key];
-    return isLine(value) ? value : undefined;
+    return isField(key, value) ? value : undefined;
   };
   return {
     scheme: said('scheme'),
@@ -113,7 +113,11 @@ export const verifySignature = (
 
 const fault = (code: SignatureFault['code'], problem: string): SignatureFault => ({ code, problem });
 
-const commonFields = ['scheme', 'signer', 'key_id', 'signed_at'] as const;
+const commonFields: readonly string[] = ['scheme', 'signer', 'key_id', 'signed_at'];
+
+/** Names are shown, and stay short; keys and what they sign with have their own limits. */
+const isField = (field: string, value: unknown): value is string =>
+  isLine(value) && value.length <= (commonFields.includes(field) ? 1024 : 65_536);
 
 /** The fields that come with a scheme, by version; the last one holds what proves it. */
 const fieldsOf = {
@@ -130,9 +134,9 @@ const faultsOfFields = (
   scheme: Scheme | undefined,
 ): readonly SignatureFault[] => {
   const fields: readonly string[] = [...commonFields, ...(scheme === undefined ? [] : fieldsOf[version][scheme])];
-  const missing = fields.filter((field) => !isLine(signature[field]));
+  const missing = fields.filter((field) => !isField(field, signature[field]));
   return [
-    ...missing.map((field) => fault('field', `its ${field} is missing, or no line of text`)),
+    ...missing.map((field) => fault('field', `its ${field} is missing, or no line of text that is short enough`)),
     ...(scheme !== undefined && Object.keys(signature).some((key) => !fields.includes(key))
       ? [fault('field', `it holds a key that no signature with ${scheme} has`)]
       : []),
@@ -150,7 +154,7 @@ const faultsSaid = (
       : [fault('required', `its ${what} is ${JSON.stringify(said)}, and ${JSON.stringify(wanted)} is required`)];
   const isKnown = scheme === undefined || schemes.some((one) => one === scheme);
   const time = signedAt === undefined ? undefined : timeFault(signedAt);
-  const isAhead = signedAt !== undefined && Date.parse(signedAt) > Date.parse(now) + clockSkew;
+  const isAhead = signedAt !== undefined && momentOf(signedAt) > Date.parse(now) + clockSkew;
   return [
     ...(isKnown ? [] : [fault('scheme', `its scheme is none that is known: ${schemes.join(' or ')} is`)]),
     ...(time === undefined ? [] : [fault('time', `its signed_at is no time: ${time}`)]),
@@ -160,6 +164,9 @@ const faultsSaid = (
     ...differs('key id', keyId, required.keyId),
   ];
 };
+
+/** The moment of a time without a fault; a comma may stand before its fraction. */
+const momentOf = (time: string): number => Date.parse(time.replace(',', '.'));
 
 /** What a scheme has to say of a signature: what is wrong before anything is computed, and then whether it proves itself. */
 interface Proof {
@@ -177,7 +184,8 @@ const hmacProof = (
       ? []
       : [fault('required', 'it is made with a shared secret, and a key that is known is required')],
   prove: () => {
-    if (secret === undefined) return err(fault('no-secret', 'the secret that it was made with is not given'));
+    if (secret === undefined || secret === '')
+      return err(fault('no-secret', 'the secret that it was made with is not given'));
     const digest = hmacOf(secret, signedText(bundle, saidOf(signature)));
     return isSameText(digest, wholeTextAt(signature, proofField(bundle.version, 'hmac-sha256')))
       ? ok('secret')
@@ -234,7 +242,7 @@ const vouch = (
       ? err(fault('unvouched', `its key ${fingerprint} came with the bundle, and nobody here vouches for it`))
       : ok('fingerprint');
   // Whoever signs says when: a key that has expired since could be used for a signature of before.
-  const at = [Date.parse(signedAt), Date.parse(now)];
+  const at = [momentOf(signedAt), Date.parse(now)];
   const found = findSigner(signers, { principal, fingerprint, namespace, at });
   return found.ok
     ? ok('allowed-signers')
