@@ -444,6 +444,14 @@ const showOthers = (kind: Kind): void => {
   append(bound, decideImport(bound, [], { ...from, problems: ['a problem'], files: ['final.md'] }));
   const torn = { source: 'orchestrator s', taken: 1, interrupted_at: begun.common.startedAt, lost: ['the end'] };
   append(bound, ok([kernelEvent('Imported', torn)]));
+  const seal = { digest: 'sha256', version: 2, exported_at: '2026-03-17T14:30:22.000Z', verdict: 'untrusted' };
+  const whose = { of: 'review:there', seq: 9, hash: 'sha256', store: 'store' };
+  const signed = { scheme: 'sshsig', signer: 'ana', key_id: 'key', fingerprint: 'SHA256:...' };
+  append(bound, ok([kernelEvent('BundleTaken', seal)]));
+  append(
+    bound,
+    ok([kernelEvent('BundleTaken', { ...seal, bundle: 'id', ...whose, ...signed, untrusted: ['a reason'] })]),
+  );
 };
 
 /** An entry with all that may be known of one, and a blocker that comes and goes. */

@@ -16,10 +16,15 @@ export interface BrokenLink {
   readonly problem: string;
 }
 
-/** The same for events that come one by one: what is wrong is answered with the event that shows it, and from then on. */
-export const followChain = (): ((event: StoredEvent) => BrokenLink | undefined) => {
-  let previous = genesis;
-  let expected = 1;
+/**
+ * The same for events that come one by one, from the first or behind another one: what is wrong is answered with the event
+ * that shows it, and from then on.
+ */
+export const followChain = (
+  behind?: Pick<StoredEvent, 'seq' | 'hash'>,
+): ((event: StoredEvent) => BrokenLink | undefined) => {
+  let previous = behind?.hash ?? genesis;
+  let expected = (behind?.seq ?? 0) + 1;
   let broken: BrokenLink | undefined;
   return (event) => {
     if (broken !== undefined) return broken;

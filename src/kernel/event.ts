@@ -31,6 +31,8 @@ export interface NewEvent {
 export interface DecidedEvent extends NewEvent {
   /** When it happened, where that is not now: UTC, RFC 3339, milliseconds. A later time than now counts as now. */
   readonly happened?: string;
+  /** The event as it was written in another store, where it is taken over with its number, time and hash: `decideLog` proves it. */
+  readonly written?: StoredEvent;
 }
 
 /**
@@ -60,6 +62,7 @@ export const kernelEvents = {
   LeaseReleased: { v: 1, lifecycle: false },
   LeaseLost: { v: 1, lifecycle: false },
   Salvaged: { v: 1, lifecycle: false },
+  BundleTaken: { v: 1, lifecycle: false },
 } as const satisfies Record<string, { v: number; lifecycle: boolean }>;
 
 /** An event of the kernel, in its newest version. */

@@ -100,7 +100,7 @@ export const observeSign = (sign: Claim['sign'], { observe }: Pick<Host, 'observ
 };
 
 /** Why a claim may be ended that its holder did not give back. */
-export type Loss = 'expired' | 'gone' | 'its clock was ahead' | 'taken over';
+export type Loss = 'expired' | 'gone' | 'its clock was ahead' | 'taken over' | 'left behind';
 
 /**
  * Why a claim does not count any more, as far as can be seen; undefined where it does. One that was made by a clock that is
@@ -111,7 +111,7 @@ export const lossOfClaim = (
   renewal: Renewal | undefined,
   now: string,
   observe: (claim: Claim) => 'alive' | 'dead' | 'unknown',
-): Exclude<Loss, 'taken over'> | undefined => {
+): Exclude<Loss, 'taken over' | 'left behind'> | undefined => {
   const { state } = standingOfClaim(claim, renewal, now);
   if (state === 'expired') return 'expired';
   const seen = observe(claim);

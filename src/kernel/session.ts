@@ -89,7 +89,10 @@ export interface Origin {
   readonly cause: string;
 }
 
-/** Appends what was decided: numbers, times, chains and folds each event. `at` never goes backwards within a session. */
+/**
+ * Appends what was decided: numbers, times, chains and folds each event. `at` never goes backwards within a session. What was
+ * written in another store stays what it is.
+ */
 export const appendEvents = (
   session: Session,
   decided: readonly DecidedEvent[],
@@ -97,8 +100,15 @@ export const appendEvents = (
 ): { readonly session: Session; readonly events: readonly StoredEvent[] } => {
   const events: StoredEvent[] = [];
   let after = session;
-  for (const { type, v, data, happened } of decided) {
+  for (const { type, v, data, happened, written } of decided) {
     const last = after.common;
+    if (written !== undefined) {
+      if (written.session !== session.key || written.seq !== (last?.seq ?? 0) + 1)
+        throw new Error(`${session.key}: event ${written.seq} of another store does not follow`);
+      events.push(written);
+      after = applyEvent(after, written);
+      continue;
+    }
     const time = happened !== undefined && happened < origin.now ? happened : origin.now;
     const unhashed = {
       session: session.key,

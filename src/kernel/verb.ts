@@ -105,7 +105,7 @@ export interface ProjectFiles extends WrittenFiles {
   /** The same with its byte order mark, where it has one. */
   readonly whole: (folder: string, path: string, limit: number) => Result<string, Unread>;
   /** Writes a file below a folder, whole, in one step; answers why it was not written. Links that lead out of it are not followed. */
-  readonly write: (folder: string, path: string, text: string) => string | undefined;
+  readonly write: (folder: string, path: string, content: string | Uint8Array) => string | undefined;
   /** Whether a path is that of a folder; links are followed. */
   readonly isFolder: (path: string) => boolean;
   /** When a file or folder was changed, in milliseconds; undefined where there is none. */

@@ -331,6 +331,8 @@ const pathOf = (
   { place, path }: MirrorRecord,
   ground: Ground | undefined,
 ): string | undefined => {
+  // Below its folder by its letters alone is not below it.
+  if (path.split('/').includes('..')) return undefined;
   const { root } = places.homeOf({ place, branch: ground?.row.branch ?? null });
   const there = placeOfFolder(root, path);
   if (!isBelow({ path }, ground)) return confineDocument(root, path);

@@ -62,12 +62,12 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
   text: textOf,
   texts: textsBelow,
   whole: (folder, path, limit) => textOf(folder, path, limit, '\uFEFF'),
-  write: (folder, path, text) => {
+  write: (folder, path, content) => {
     const real = confine(folder, path);
     if (real === undefined) return 'leads out of the project, or nowhere';
     if (lstatSync(real, { throwIfNoEntry: false })?.isFile() === false) return 'is no file';
     try {
-      writeFileAtomic(real, text);
+      writeFileAtomic(real, content);
       return undefined;
     } catch (error) {
       return fileProblem(path, error).problem;

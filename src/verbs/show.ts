@@ -4,6 +4,7 @@ import { objectAt, objectsAt, table, textAt } from '../kernel/answer.ts';
 import { optionalCount, sessionField } from '../kernel/fields.ts';
 import { folderIn } from '../kernel/kinds.ts';
 import { eventToJson, pastToJson, sessionAt, statusToJson, surroundingsOf } from '../kernel/query.ts';
+import { bundlesIn } from '../kernel/travel-record.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { err, ok } from '../lib/result.ts';
 import { status } from './status.ts';
@@ -27,6 +28,7 @@ export const show = defineVerb({
       if (!session.ok) return err({ refusal: session.error });
       const events = await world.store.events(row.value.key, { until: at ?? session.value.row.seq });
       const folder = await folderIn(world.kinds, session.value.row);
+      const bundles = at === undefined ? bundlesIn(await world.store.samples(row.value.key)) : [];
       return ok({
         ...(at === undefined ? {} : { at }),
         session:
@@ -34,6 +36,7 @@ export const show = defineVerb({
             ? statusToJson(session.value, await surroundingsOf(world, session.value), world, folder)
             : pastToJson(session.value, world, folder),
         events: events.map(eventToJson),
+        ...(bundles.length === 0 ? {} : { bundles: [...bundles] }),
       });
     },
   },

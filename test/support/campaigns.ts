@@ -21,6 +21,7 @@ import {
 export interface Step {
   readonly args: readonly string[];
   readonly input?: string;
+  /** The types of the events that it appends; with a cause behind one that another request has. */
   readonly types: readonly string[];
   /** What else must hold of the files: right after a kill, and when the next verb has looked after them. */
   readonly left?: (world: TestWorld, what: string) => void;
@@ -98,7 +99,7 @@ const assertSurvived = (
   assertKept(before, after, what);
   const typesOf = (events: readonly Printed[]): readonly string[] =>
     sorted(events.slice(before.length).map(({ type, cause }) => `${type} ${cause}`));
-  const whole = sorted(step.types.map((type) => `${type} ${request}`));
+  const whole = sorted(step.types.map((type) => (type.includes(' ') ? type : `${type} ${request}`)));
   const wasCommitted = after.length > before.length;
   if (wasCommitted) assert.deepEqual(typesOf(after), whole, `${what}: whole or not at all`);
   if (nextVerb === 'list') step.healed?.(world, wasCommitted, what);

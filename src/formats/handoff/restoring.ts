@@ -38,9 +38,9 @@ import type { Status } from './statuses.ts';
 import { blockersIn, takeIn } from './take-in.ts';
 import { isNone } from './values.ts';
 import { currentPath, nextStamp, stampsIn } from './workspace.ts';
-import { behind, orderFiles, refuseThere } from './write.ts';
+import { behind, orderFiles, refuseThere, type WholeFile } from './write.ts';
 
-/** An archived pair is the live one again, and the session that it is of becomes what it says. */
+/** A pair becomes the live one, and the session that it is of becomes what it says: an archived one, or one from elsewhere. */
 
 /** What is restored, and what is said of it. */
 export interface Restoring extends Whereabouts {
@@ -71,27 +71,43 @@ export const orderRestore = async (world: World, input: Restoring): Promise<Resu
   if (!ground.ok) return ground;
   const paths = await targetsOf(world, ground.value, snapshot.value, input);
   if (!paths.ok) return paths;
-  return paths.value.sessionState === currentPath
-    ? restoreLive(world, ground.value, snapshot.value, paths.value, input)
-    : restoreFiles(world, ground.value, snapshot.value, paths.value, input);
+  const source = pairToJson(snapshot.value.root, snapshot.value.pair);
+  if (paths.value.sessionState !== currentPath) {
+    const files = comebackFiles(world, ground.value, snapshot.value, paths.value);
+    if (!files.ok) return files;
+    const answer = { ...files.value.answer, source, superseded: null };
+    return orderFiles(world, ground.value, files.value.files, input.force === true, answer);
+  }
+  const order = await orderComeback(world, ground.value, snapshot.value, paths.value);
+  if (!order.ok) return order;
+  const { answer } = order.value;
+  return ok({ ...order.value, answer: (after, before) => ({ ...answer(after, before), source }) });
 };
 
 /** Two files, by their paths from the root. */
-interface TwoPaths {
+export interface TwoPaths {
   readonly handover: string;
   readonly sessionState: string;
 }
 
+/** A pair that becomes the live one. */
+export interface Comeback {
+  readonly texts: Readonly<Record<Half, string>>;
+  /** What is said of it anew. */
+  readonly said: (now: string) => Restored;
+  /** Why a session becomes what it says. */
+  readonly why: string;
+  /** The session that it is of, where one here has made it. */
+  readonly owner?: OpenedSession | undefined;
+  /** What is put on record of that session ahead of what comes of it. */
+  readonly record?: readonly DecidedEvent[];
+}
+
 /** An archived pair as it was found. */
-interface Snapshot {
-  /** The root that it lies below, and that from the root of the checkout; undefined outside of it. */
+interface Snapshot extends Comeback {
+  /** The root that it lies below. */
   readonly root: string;
   readonly pair: TwoPaths;
-  readonly texts: Readonly<Record<Half, string>>;
-  /** The session that it is of, where one here has made it. */
-  readonly owner: OpenedSession | undefined;
-  /** What reasons call it. */
-  readonly name: string;
 }
 
 const findSnapshot = async (world: World, input: Restoring): Promise<Result<Snapshot, Refusal>> => {
@@ -113,8 +129,9 @@ const findSnapshot = async (world: World, input: Restoring): Promise<Result<Snap
     root,
     pair,
     texts: { handover: transfer.value, session_state: state.value },
+    said: (now) => saidIn(input, now),
+    why: `restored from ${input.timestamp ?? pair.handover}`,
     owner: key === undefined ? undefined : await world.store.load(key),
-    name: input.timestamp ?? pair.handover,
   });
 };
 
@@ -215,50 +232,48 @@ const saidIn = (
   at: time ?? now,
 });
 
-/** A pair of files that describes no session. */
-const restoreFiles = (
+/** A pair of files that describes no session, and what is answered of them. */
+export const comebackFiles = (
   world: World,
-  ground: Ground,
-  { root, pair, texts }: Snapshot,
+  { look }: Ground,
+  { texts, said }: Comeback,
   paths: TwoPaths,
-  input: Restoring,
-): Result<Order<JsonObject>, Refusal> => {
-  const restored = restoredTexts(texts, saidIn(input, world.caller.now), paths);
-  if (!restored.ok) return err(refuseUnsound(restored.error));
-  const { handover, session_state: state } = restored.value.texts;
-  const files = [
-    { path: paths.handover, text: handover },
-    { path: paths.sessionState, text: state },
-  ];
-  return orderFiles(world, ground, files, input.force === true, {
-    session: null,
-    docs_root: ground.look.root,
-    ...pairToJson(ground.look.root, paths),
-    status: restored.value.status,
-    next_owner: valueOf(readSections(state), 'Next owner'),
-    source: pairToJson(root, pair),
-    superseded: null,
+): Result<{ readonly files: readonly WholeFile[]; readonly answer: JsonObject }, Refusal> => {
+  const made = restoredTexts(texts, said(world.caller.now), paths);
+  if (!made.ok) return err(refuseUnsound(made.error));
+  const { handover, session_state: state } = made.value.texts;
+  return ok({
+    files: [
+      { path: paths.handover, text: handover },
+      { path: paths.sessionState, text: state },
+    ],
+    answer: {
+      session: null,
+      docs_root: look.root,
+      ...pairToJson(look.root, paths),
+      status: made.value.status,
+      next_owner: valueOf(readSections(state), 'Next owner'),
+    },
   });
 };
 
 /** What is decided on, of the pair that becomes the live one. */
 interface Course {
   readonly ground: Ground;
-  readonly snapshot: Snapshot;
+  readonly pair: Comeback;
   readonly paths: TwoPaths;
-  readonly input: Restoring;
   /** The digests of what lies in the place and is nobody's here. */
   readonly replaces: readonly string[];
 }
 
-const restoreLive = async (
+/** An order with which a pair becomes the live one of this checkout; a pair that no session here has made begins a task. */
+export const orderComeback = async (
   world: World,
   ground: Ground,
-  snapshot: Snapshot,
+  pair: Comeback,
   paths: TwoPaths,
-  input: Restoring,
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
-  const { owner, texts } = snapshot;
+  const { owner, texts } = pair;
   const where = { root: ground.root, ...paths };
   const leaving = await leavingTarget(world, ground, owner?.key);
   if (!leaving.ok) return leaving;
@@ -269,7 +284,7 @@ const restoreLive = async (
       ? await begunTarget(world, isNone(task) ? 'not said' : task, where, { beside: left })
       : targetOf(owner, where);
   const replaces = await unknownIn(world, ground, [paths.handover, paths.sessionState]);
-  return ok(orderRestored(world, { ground, snapshot, paths, input, replaces }, { target, left }));
+  return ok(orderRestored(world, { ground, pair, paths, replaces }, { target, left }));
 };
 
 const orderRestored = (
@@ -299,22 +314,21 @@ const orderRestored = (
       session: session.key,
       session_id: session.common.name,
       ...pairAnswer(world, session),
-      source: pairToJson(course.snapshot.root, course.snapshot.pair),
       superseded: put === undefined ? null : { session: maker ?? null, ...pairToJson(root, put) },
       revision: session.common.revision,
     };
   },
 });
 
-/** A session becomes what an archived pair says; the pair that it had is archived before. */
+/** A session becomes what a pair says; the pair that it had is archived before. */
 const decideRestored = (
   world: World,
   { session, bases, former }: Worked,
-  { ground, snapshot, paths, input, replaces }: Course,
+  { ground, pair, paths, replaces }: Course,
   { origin }: Beforehand,
 ): Result<readonly DecidedEvent[], Refusal> => {
-  const why = `restored from ${snapshot.name}`;
-  const said = saidIn(input, origin.now);
+  const { texts: given, why, record = [] } = pair;
+  const said = pair.said(origin.now);
   // Of another kind a status follows from its work, whatever the documents say.
   const takesStatus = session.folded.handoff !== undefined;
   const events: DecidedEvent[] = [];
@@ -335,7 +349,8 @@ const decideRestored = (
     return undefined;
   };
 
-  const wanted = restoredTexts(snapshot.texts, said, paths);
+  apply(ok(record));
+  const wanted = restoredTexts(given, said, paths);
   if (!wanted.ok) return err(refuseUnsound(wanted.error));
   const { status: closed, outcome } = now.common;
   const stays = closed === 'active' || (outcome === 'completed' && wanted.value.status === 'done');
@@ -350,7 +365,7 @@ const decideRestored = (
     if (refusal !== undefined) return err(refusal);
   }
   const status = said.status ?? (takesStatus ? undefined : pairFieldsOf(now).status);
-  const texts = status === said.status ? wanted : restoredTexts(snapshot.texts, { ...said, status }, paths);
+  const texts = status === said.status ? wanted : restoredTexts(given, { ...said, status }, paths);
   if (!texts.ok) return err(refuseUnsound(texts.error));
   const edit = takeIn(
     now,

@@ -1,3 +1,4 @@
+import type { StoredEvent } from '../../kernel/event.ts';
 import type { Finding, Store } from '../../kernel/ports.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { Work } from './work.ts';
@@ -9,6 +10,8 @@ export interface Transaction<Value> {
   readonly value: Value;
   /** The newest event of each session that it appends to. */
   readonly appended?: ReadonlyMap<string, number>;
+  /** One of them, by its hash. */
+  readonly newest?: Pick<StoredEvent, 'session' | 'seq' | 'hash'> | undefined;
 }
 
 /** What a transaction needs for itself while it lasts. Where there is one writer at a time anyway, there is nothing to do. */

@@ -62,13 +62,20 @@ export function* commit<Answer extends JsonObject>(
   if (!decided.ok) {
     const { record = [] } = decided.error;
     if (record.length === 0) return leave(decided);
-    const { key, seq, folded } = yield* writeRecord(kinds, before, loadedByKey, cache, request, record);
-    return { commit: !request.dryRun, value: decided, appended: new Map([[key, seq]]), folded };
+    const { newest, folded } = yield* writeRecord(kinds, before, loadedByKey, cache, request, record);
+    return {
+      commit: !request.dryRun,
+      value: decided,
+      appended: new Map([[newest.session, newest.seq]]),
+      newest,
+      folded,
+    };
   }
 
   const after = new Map<string, Session>(before);
   const appended = new Map<string, number>();
   const folded: Folded[] = [];
+  let newest: Transaction<unknown>['newest'];
   for (const [key, events] of decided.value) {
     const session = before.get(key);
     if (session === undefined) throw new Error(`events were decided for ${key}, which was not loaded`);
@@ -80,6 +87,7 @@ export function* commit<Answer extends JsonObject>(
     if (!isOpened(moved)) throw new Error(`${key} was not opened by its first event`);
     after.set(key, moved);
     appended.set(key, moved.common.seq);
+    newest = { session: key, seq: moved.common.seq, hash: moved.hash };
     folded.push(...(yield* writeSession(kinds, session, moved, loadedByKey.get(key), cache, stored)));
   }
   const beside = request.beside?.(after) ?? [];
@@ -88,7 +96,7 @@ export function* commit<Answer extends JsonObject>(
   const { given } = request.request;
   if (given) yield* insertRequest(request.request, request.origin.actor, answer, request.origin.now);
   const isSomething = appended.size > 0 || given || beside.length > 0;
-  return { commit: isSomething && !request.dryRun, value: ok({ kind: 'committed', answer }), appended, folded };
+  return { commit: isSomething && !request.dryRun, value: ok({ kind: 'committed', answer }), appended, newest, folded };
 }
 
 const refuseRevision = (
@@ -113,7 +121,10 @@ function* writeRecord(
   cache: Cache,
   { keys, origin }: CommitRequest<JsonObject>,
   record: readonly DecidedEvent[],
-): Work<{ readonly key: string; readonly seq: number; readonly folded: readonly Folded[] }> {
+): Work<{
+  readonly newest: NonNullable<Transaction<unknown>['newest']>;
+  readonly folded: readonly Folded[];
+}> {
   const [key = ''] = keys;
   const session = before.get(key);
   if (session === undefined || !isOpened(session)) throw new Error(`a refusal was to be put on record of no session`);
@@ -121,7 +132,7 @@ function* writeRecord(
   const { session: moved, events } = appendEvents(session, record, origin);
   if (!isOpened(moved)) throw new Error(`${key} was not opened by its first event`);
   const folded = yield* writeSession(kinds, session, moved, loadedByKey.get(key), cache, events);
-  return { key, seq: moved.common.seq, folded };
+  return { newest: { session: key, seq: moved.common.seq, hash: moved.hash }, folded };
 }
 
 /** Writes what a session has come to; answers it as it is folded then, where that is known. */

@@ -77,11 +77,9 @@ export function* eachEvent(
   }
 }
 
-/** Whether what a commit was to append is there: the newest event of a session, with the cause of its request. */
-export function* wasAppended(newest: ReadonlyMap<string, number> | undefined, cause: string): Work<boolean> {
-  // They were appended together or not at all.
-  for (const [key, seq] of newest ?? []) return (yield* selectEvent(key, seq))?.cause === cause;
-  return false;
+/** Whether what a commit was to append is there: one of its events, by its hash, for they were appended together or not at all. */
+export function* wasAppended(event: Pick<StoredEvent, 'session' | 'seq' | 'hash'> | undefined): Work<boolean> {
+  return event !== undefined && (yield* selectEvent(event.session, event.seq))?.hash === event.hash;
 }
 
 /** One event. */

@@ -50,7 +50,7 @@ export const createStore = (given: Backend, kinds: Kinds): Store => {
             // Of a refusal only what was put on record stays.
             request.request.given && made.value.ok
               ? wasAnswered(request.request.id, made.value)
-              : wasAppended(made.appended, request.request.id),
+              : wasAppended(made.newest),
         },
       );
       for (const one of folded) cache.keep(one);
