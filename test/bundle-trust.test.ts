@@ -174,6 +174,10 @@ test('a file of signers below the documents vouches for a key; one that leads ou
   assert.equal(trust(world).exit, 4);
   world.write('docs/tests/keys/signers', `ana namespaces="${namespace}" ${key.line}\n`);
   assert.deepEqual([trust(world).exit, trust(world).vouched_by], [0, 'allowed-signers']);
+  world.write('own', `zed ${key.line}\n`);
+  assert.deepEqual(trust(world, '--allowed-signers', 'own').reasons[0].code, 'key', 'both have to vouch');
+  world.write('own', `* ${key.line}\n`);
+  assert.equal(trust(world, '--allowed-signers', 'own').exit, 0);
   world.write('docs/tests/keys/signers', `zed ${key.line}\n`);
   assert.deepEqual([trust(world).exit, trust(world).reasons[0].code], [11, 'key']);
   world.write(policyPath, JSON.stringify({ allowed_signers_file: 'keys/link' }));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createWorld, say, lines, type TestWorld } from './support/world.ts';
+import { createWorld, lines, repository, say, type TestWorld } from './support/world.ts';
 
 const names = {
   trust: 'handoff-bundle-trust-policy.json',
@@ -75,6 +75,26 @@ test('no policy is written through a link that leads out, outside of the checkou
 
   world.answer('policy', 'new-ci', '--output', 'ci/policy.json');
   assert.equal(world.answer('policy', 'check-ci', '--policy', 'ci/policy.json').result, 'valid');
+});
+
+test('a file of signers that a policy names has to be one', (context) => {
+  const world = createWorld(context);
+  world.write(`docs/tests/${names.trust}`, '{"profiles": {"prod": {"allowed_signers_file": "keys/signers"}}}');
+  const problem = 'The file of the allowed signers keys/signers does not exist.';
+  assert.deepEqual(world.refusal(7, 'policy', 'check-trust').faults, [problem]);
+  assert.deepEqual(world.refusal(6, 'policy', 'ci', '--skip-smoke').faults, [`trust_policy: ${problem}`]);
+  world.write('docs/tests/keys/signers', 'ana no-key\n');
+  assert.match(world.refusal(7, 'policy', 'check-trust').message, /is no file of allowed signers/);
+  world.write('docs/tests/keys/signers', '# nobody yet\n');
+  assert.equal(world.answer('policy', 'check-trust', '--profile', 'prod').result, 'valid');
+});
+
+test('the policies that are shown as examples are policies', (context) => {
+  const world = createWorld(context);
+  for (const [word, file] of Object.entries(names)) {
+    const example = join(repository, 'docs/examples', file);
+    assert.equal(world.answer('policy', `check-${word}`, '--policy', example).result, 'valid');
+  }
 });
 
 test('a policy that cannot be read is never taken for none', (context) => {

@@ -5,6 +5,7 @@ import { itemsText } from '../formats/handoff/verdict.ts';
 import type { CiPolicy } from '../formats/policy/ci.ts';
 import { checkedIn, ciFile, namedPolicy, redactionFile, required, trustFile } from '../formats/policy/files.ts';
 import type { FoundPolicy, PolicyKind, UnreadPolicy } from '../formats/policy/files.ts';
+import { signersFaults } from '../formats/policy/trust-bundle.ts';
 import { fieldLines, objectsAt, textAt, textsAt } from '../kernel/answer.ts';
 import { flag, optionalName, optionalText } from '../kernel/fields.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
@@ -75,9 +76,16 @@ On GitHub Actions, where GITHUB_ACTIONS is true, or with --annotations, each err
         found: Result<FoundPolicy<Policy> | undefined, UnreadPolicy>,
         kind: PolicyKind<Policy>,
         isRequired: boolean,
+        beside: (policy: Policy) => readonly string[] = () => [],
       ): CheckDone => {
-        const there = found.ok && found.value === undefined ? required(found, where, kind) : found;
-        if (there.ok) return done(name, []);
+        const there = required(found, where, kind);
+        if (there.ok) {
+          const { path: file, policy } = there.value;
+          return done(
+            name,
+            beside(policy).map((text) => ({ text, file })),
+          );
+        }
         const { path, faults, refusal } = there.error;
         const problems = faults.map(({ line, text }) => ({ text, file: path, line, hint: refusal.hint }));
         if (!found.ok) return done(name, problems);
@@ -93,6 +101,7 @@ On GitHub Actions, where GITHUB_ACTIONS is true, or with --annotations, each err
               checkedIn(files, where, trustFile),
               trustFile,
               requires(ci, 'require_trust_policy') || input.require_trust_policy === true,
+              (policy) => signersFaults(tools, where, policy),
             ),
         policyCheck('ci_policy', ci, ciFile, input.require_ci_policy === true),
         input.skip_redaction_policy === true

@@ -32,6 +32,7 @@ Whatever could not be used is refused before anything is written (2): negative h
   input: () =>
     v.strictObject({
       ...trustFlags(),
+      allowed_signers_file: optionalText('A file of OpenSSH that says whose keys are whose, below the documents.'),
       signature_secret_env: optionalText(
         `The variable with the secret of hmac-sha256 signatures. Default: ${usualSecretVariable}.`,
       ),

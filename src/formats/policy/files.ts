@@ -137,7 +137,7 @@ export const checkPolicy = async <Policy>(
   files: ProjectFiles,
   { policy: named, ...where }: Whereabouts & { readonly policy?: string | undefined },
   kind: PolicyKind<Policy>,
-  shown: (policy: Policy) => Result<JsonObject, Refusal>,
+  shown: (policy: Policy, root: string) => Result<JsonObject, Refusal>,
 ): Promise<Result<JsonObject, VerbRefusal>> => {
   const root = await findRoot({ project: async () => files }, where);
   if (!root.ok) return err({ refusal: root.error });
@@ -151,7 +151,7 @@ export const checkPolicy = async <Policy>(
     return err({ refusal, report: { result: 'error', policy_path: path, policy: null, errors } });
   }
   const { path, policy } = found.value;
-  const json = shown(policy);
+  const json = shown(policy, root.value);
   return json.ok
     ? ok({ result: 'valid', policy_path: path, policy: json.value, errors: [] })
     : err({

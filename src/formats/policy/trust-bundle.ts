@@ -9,7 +9,7 @@ import { readSecret, readSigners, secretFields, type SecretInput } from '../bund
 import { verifySignature, type SignatureMeans } from '../bundle/signature.ts';
 import { chooseRules, type ChosenRules, type NoRules, type TrustCall } from './choose.ts';
 import { judgeTrust, verdictToJson, type CheckedSignature, type TrustVerdict } from './judge.ts';
-import { rulesToJson, type TrustRules } from './trust.ts';
+import { rulesToJson, type TrustPolicy, type TrustRules } from './trust.ts';
 
 /** Whether a bundle that was read is trusted here, by the policy that is checked in and what the caller says beside it. */
 
@@ -18,12 +18,13 @@ export const policyFields = () => ({
   policy_file: optionalText('The trust policy. Default: the one in the root of the documents.'),
   policy_profile: optionalText('The profile of the policy. Default: the default profile of the policy, else its root.'),
   no_policy_file: flag('Go by the flags alone.'),
+  allowed_signers: optionalText('A file of OpenSSH that says whose keys are whose, beside that of the policy.'),
   override: optionalName('Why more is accepted than the policy that is checked in accepts. It is put on record.'),
   ...secretFields(),
 });
 
 /** What a caller brings. */
-export type TrustInput = TrustCall & SecretInput;
+export type TrustInput = TrustCall & SecretInput & { readonly allowed_signers?: string | undefined };
 
 /** What is asked for files, secrets and the time. */
 export type TrustTools = Pick<Apart, 'files' | 'variable' | 'clock'>;
@@ -54,13 +55,13 @@ export const trustBundle = (
   return ok({ inspection, signature: signature.value, chosen: chosen.value, verdict });
 };
 
-/** What becomes of a signature by the keys that the rules know; each file of signers has to vouch for it. */
+/** What becomes of a signature by the keys that are known; each file of signers has to vouch for it. */
 const checkSignature = (
   { files, variable, clock }: TrustTools,
   root: string,
   bundle: Bundle,
   rules: TrustRules,
-  { secret_file, secret_env = rules.signature_secret_env ?? undefined }: TrustInput,
+  { secret_file, secret_env = rules.signature_secret_env ?? undefined, allowed_signers: own }: TrustInput,
 ): Result<CheckedSignature, Refusal> => {
   if (bundle.signature === undefined) return ok(undefined);
   const isShared = bundle.signature['scheme'] === 'hmac-sha256';
@@ -70,21 +71,40 @@ const checkSignature = (
     secret: secret.value,
     fingerprints: rules.allowed.get('allowed_public_key_fingerprints'),
   };
-  const below: Parameters<typeof readSigners>[0] = {
-    readNamed: (path, limit) => {
-      const text = files.text(root, path, limit);
-      return text.ok ? ok({ path, text: text.value }) : text;
-    },
-  };
   let checked: CheckedSignature;
-  for (const file of rules.allowed_signers_files) {
-    const signers = readSigners(below, file, clock);
+  for (const signers of [
+    ...(own === undefined ? [] : [readSigners(files, own, clock)]),
+    ...rules.allowed_signers_files.map((file) => readSigners(filesBelow(files, root), file, clock)),
+  ]) {
     if (!signers.ok) return signers;
     checked = verifySignature(bundle, { ...means, signers: signers.value }, clock.now);
     if (!checked.ok) return ok(checked);
   }
   return ok(checked ?? verifySignature(bundle, means, clock.now));
 };
+
+/** Why the files of signers that a policy names cannot be used, a sentence each. */
+export const signersFaults = (
+  { files, clock }: Pick<TrustTools, 'files' | 'clock'>,
+  root: string,
+  policy: TrustPolicy,
+): readonly string[] => {
+  const named = [policy, ...Object.values(policy.profiles ?? {})].flatMap(
+    ({ allowed_signers_file: file }) => file ?? [],
+  );
+  return [...new Set(named)].flatMap((file) => {
+    const signers = readSigners(filesBelow(files, root), file, clock);
+    return signers.ok ? [] : [signers.error.message];
+  });
+};
+
+/** Files by their paths from a folder, which no link leads out of. */
+const filesBelow = (files: TrustTools['files'], root: string): Parameters<typeof readSigners>[0] => ({
+  readNamed: (path, limit) => {
+    const text = files.text(root, path, limit);
+    return text.ok ? ok({ path, text: text.value }) : text;
+  },
+});
 
 /** The report about a bundle that was judged. */
 export const judgedToJson = (path: string, { inspection, signature, chosen, verdict }: JudgedBundle): JsonObject => ({
