@@ -3,47 +3,22 @@ import assert from 'node:assert/strict';
 import { readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { printBundle, takeBundle, signedText } from '../src/formats/bundle/bundle.ts';
+import { printBundle } from '../src/formats/bundle/bundle.ts';
 import { sampleBundle3 } from '../src/formats/bundle/samples.ts';
-import { hmacOf, namespace, proven, signatureSaying } from '../src/formats/bundle/signature.ts';
+import { namespace } from '../src/formats/bundle/signature.ts';
 import type { JsonObject } from '../src/lib/canonical-json.ts';
-import { readPublicKey } from '../src/lib/ssh-key.ts';
-import { armored, createKey, sshsig, type SigningKey } from './support/ssh.ts';
+import { sharedSecret, signed } from './support/signed-bundles.ts';
+import { createKey } from './support/ssh.ts';
 import { createWorld, listOf, say, sorted, type Printed, type Tidying, type TestWorld } from './support/world.ts';
 
 const policyPath = 'docs/tests/handoff-bundle-trust-policy.json';
 const key = createKey('ed25519');
 
-const publicOf = ({ line }: SigningKey) => {
-  const read = readPublicKey(line);
-  assert.ok(read.ok);
-  return read.value;
-};
-
-/** A bundle that is signed with the secret `s3`, or with a key. */
-const signed = (unsigned: JsonObject, own?: SigningKey): JsonObject => {
-  const bundle = takeBundle(unsigned);
-  assert.ok(bundle.ok);
-  const scheme = own === undefined ? 'hmac-sha256' : 'sshsig';
-  const said = signatureSaying(3, {
-    scheme,
-    signer: 'ana',
-    keyId: 'k1',
-    signedAt: '2026-03-12T10:30:00Z',
-    key: own === undefined ? undefined : { line: own.line, key: publicOf(own) },
-  });
-  const text = signedText(bundle.value, said);
-  const proof = own === undefined ? hmacOf('s3', text) : armored(sshsig(own, text, { namespace }));
-  const signature = proven(3, said, scheme, proof);
-  assert.ok(signature.ok);
-  return { ...unsigned, signature: signature.value };
-};
-
 /** A checkout with a bundle `b.json`, and what `bundle trust` says of it: exit code and document. */
 const worldWith = (context: Tidying, bundle: JsonObject, policy?: JsonObject): TestWorld => {
   const world = createWorld(context);
   world.write('b.json', printBundle(3, bundle));
-  world.write('secret', 's3\n');
+  world.write('secret', `${sharedSecret}\n`);
   if (policy !== undefined) world.write(policyPath, JSON.stringify(policy));
   return world;
 };
@@ -158,15 +133,15 @@ test('a policy that cannot be used trusts nothing, and neither does leaving it o
 test('a signature is checked with the secret of a file or a variable, and its lack is told', (context) => {
   const world = worldWith(context, signed(sampleBundle3()), { signature_secret_env: 'LAB' });
   assert.deepEqual(trust(world, '--secret-file', 'secret').vouched_by, 'secret');
-  assert.equal(trust(world.with({ env: { LAB: 's3' } })).signature_verified, true);
-  assert.equal(trust(world.with({ env: { OTHER: 's3' } }), '--secret-env', 'OTHER').exit, 0);
+  assert.equal(trust(world.with({ env: { LAB: sharedSecret } })).signature_verified, true);
+  assert.equal(trust(world.with({ env: { OTHER: sharedSecret } }), '--secret-env', 'OTHER').exit, 0);
   const { exit, reasons } = trust(world);
   assert.deepEqual([exit, reasons[0].code], [11, 'secret']);
   assert.equal(trust(world, '--secret-file', 'gone').exit, 4);
 });
 
 test('a file of signers below the documents vouches for a key; one that leads out is not read', (context) => {
-  const world = worldWith(context, signed(sampleBundle3(), key), {
+  const world = worldWith(context, signed(sampleBundle3(), { with: key }), {
     require_signature: true,
     allowed_signature_schemes: ['sshsig'],
     allowed_signers_file: 'keys/signers',

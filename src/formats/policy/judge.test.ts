@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { armored, createKey, sshsig, type SigningKey } from '../../../test/support/ssh.ts';
+import { publicOf, sharedSecret, signed, taken } from '../../../test/support/signed-bundles.ts';
+import { createKey, type SigningKey } from '../../../test/support/ssh.ts';
 import { repository } from '../../../test/support/world.ts';
 import { readAllowedSigners } from '../../lib/allowed-signers.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
-import { readPublicKey, type SshPublicKey } from '../../lib/ssh-key.ts';
-import { sealBundle, signedText, takeBundle } from '../bundle/bundle.ts';
+import { sealBundle } from '../bundle/bundle.ts';
 import { inspectBundle } from '../bundle/inspect.ts';
-import type { Bundle } from '../bundle/parts.ts';
 import { sampleBundle2, sampleBundle3 } from '../bundle/samples.ts';
-import { hmacOf, namespace, proven, signatureSaying, verifySignature } from '../bundle/signature.ts';
+import { verifySignature } from '../bundle/signature.ts';
 import { judgeTrust, type TrustVerdict } from './judge.ts';
 import { defaultRules, rulesOf, withFields, type TrustFields, type TrustPolicy } from './trust.ts';
 
@@ -19,41 +18,9 @@ import { defaultRules, rulesOf, withFields, type TrustFields, type TrustPolicy }
 const now = '2026-03-12T11:00:00.000Z';
 const later = (minutes: number): string => new Date(Date.parse(now) + minutes * 60_000).toISOString();
 
-const secret = 'a secret that both sides share';
+const secret = sharedSecret;
 const keys = { old: createKey('ed25519'), new: createKey('ed25519') };
-const publicOf = ({ line }: SigningKey): SshPublicKey => {
-  const key = readPublicKey(line);
-  assert.ok(key.ok);
-  return key.value;
-};
 const print = (key: SigningKey): string => publicOf(key).fingerprint;
-
-const taken = (value: JsonObject): Bundle => {
-  const bundle = takeBundle(value);
-  assert.ok(bundle.ok, JSON.stringify(bundle));
-  return bundle.value;
-};
-
-/** A bundle that is signed with a key, or with the secret. */
-const signed = (
-  unsigned: JsonObject,
-  {
-    with: key = undefined as SigningKey | undefined,
-    keyId = 'k1',
-    signedAt = '2026-03-12T10:30:00Z',
-    by = secret,
-  } = {},
-): JsonObject => {
-  const bundle = taken(unsigned);
-  const scheme = key === undefined ? 'hmac-sha256' : 'sshsig';
-  const own = key === undefined ? undefined : { line: key.line, key: publicOf(key) };
-  const said = signatureSaying(bundle.version, { scheme, signer: 'ana', keyId, signedAt, key: own });
-  const text = signedText(bundle, said);
-  const proof = key === undefined ? hmacOf(by, text) : armored(sshsig(key, text, { namespace }));
-  const signature = proven(bundle.version, said, scheme, proof);
-  assert.ok(signature.ok);
-  return { ...unsigned, signature: signature.value };
-};
 
 const saying = (value: JsonObject, changes: JsonObject): JsonObject => ({
   ...value,
@@ -169,6 +136,13 @@ test('W3: a key that comes with the bundle proves nothing, whoever it says it is
   const own = signed(sampleBundle3(), { with: keys.old });
   assert.equal(judged(own, { allowed_signers_file: 'signers', require_signature: true }, { signers }), 'trusted');
   assert.equal(judged(own, { ...pinning(keys.old), allowed_signers: ['ana'] }), 'trusted');
+});
+
+test('a name is accepted as it is written, and not as something that looks like it', () => {
+  const policy = { allowed_key_ids: ['k1'], allowed_next_owner: ['ben'] };
+  assert.equal(judged(signed(sampleBundle3()), policy), 'trusted');
+  for (const keyId of ['k1 ', 'K1', 'k1\u200b', '\u00a0k1'])
+    assert.equal(judged(signed(sampleBundle3(), { keyId }), policy), 'untrusted: key-id', JSON.stringify(keyId));
 });
 
 test('W4: whoever changes a bundle can make its checksums anew, and not its signature', () => {

@@ -1,4 +1,4 @@
-import { textAt, textsAt } from '../../kernel/answer.ts';
+import { textsAt, wholeTextAt } from '../../kernel/answer.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import type { Result } from '../../lib/result.ts';
 import { clockSkew } from '../../lib/time.ts';
@@ -43,7 +43,7 @@ export const judgeTrust = (
       ? [reason('warnings', 'it was inspected with warnings, and they are not accepted')]
       : []),
     ...stateReasons(inspection, rules),
-    ...ageReasons(textAt(inspection, 'exported_at'), rules, now),
+    ...ageReasons(wholeTextAt(inspection, 'exported_at'), rules, now),
     ...signatureReasons(inspection, signature, rules),
   ];
   return {
@@ -91,7 +91,7 @@ const unlisted = (
     : [];
 
 const stateReasons = (inspection: Inspection, rules: TrustRules): readonly TrustReason[] => {
-  const said = (key: string): string => textAt(inspection, key);
+  const said = (key: string): string => wholeTextAt(inspection, key);
   const [readiness, lease] = [said('source_readiness_verdict'), said('lease_state')];
   // Whether work is ready is a question about documents.
   const hasDocuments = said('session_state_name') !== 'None';
@@ -124,7 +124,7 @@ const signatureReasons = (
   signature: CheckedSignature,
   rules: TrustRules,
 ): readonly TrustReason[] => {
-  const said = (key: string): string => textAt(inspection, `signature_${key}`);
+  const said = (key: string): string => wholeTextAt(inspection, `signature_${key}`);
   const accepted = [
     ...unlisted('scheme', 'signature scheme', said('scheme'), rules, 'allowed_signature_schemes'),
     ...unlisted('signer', 'signer', said('signer'), rules, 'allowed_signers'),
