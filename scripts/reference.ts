@@ -621,6 +621,11 @@ const variables: readonly (readonly [string, string])[] = [
     "The name of this machine, in user@host and of processes. Default: the system's own. Processes of another name are never judged by their pid.",
   ],
   ['STINT_NOW', 'The time that counts as now, RFC 3339 with its offset: for tests and for examples.'],
+  [
+    'HANDOFF_BUNDLE_SIGNING_SECRET',
+    'The secret of hmac-sha256 signatures, where neither --secret-file nor another name with --secret-env or in the trust policy says it.',
+  ],
+  ['GITHUB_ACTIONS', 'true: policy ci prints each error as a line that GitHub shows at its file.'],
   ['CI', 'Set: nobody is asked for a value that is missing, not on a terminal either.'],
   ['NO_COLOR', 'Set: no colours. There are none either where standard output is no terminal.'],
   ['TERM', 'dumb: a terminal that shows no colours and can paint over nothing.'],
@@ -644,6 +649,7 @@ const variablesOfSources = (): ReadonlySet<string> => {
         [...list.matchAll(/\b([A-Z][A-Z_]+)\b/g)].map(([, name]) => name),
       ),
       ...[...text.matchAll(/\b(STINT_[A-Z_]+)\b/g)].map(([, name]) => name),
+      ...[...text.matchAll(/\b\w*[vV]ariable(?: = |\()'([A-Z][A-Z_]+)'/g)].map(([, name]) => name),
     ];
   });
   return new Set(names.filter((name) => name !== undefined).filter((name) => !agents.has(name)));
