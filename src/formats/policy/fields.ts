@@ -40,13 +40,15 @@ export const faultText = ({ keys, problem }: PolicyFault): string => `${jsonPath
 /** A switch. */
 export const isSwitch: Check = (value) => (typeof value === 'boolean' ? [] : [fault('must be true or false')]);
 
-/** A list of texts, each of which is right unless `problemOf` says what is wrong with it. */
+/** A list of so many texts at most, each of which is right unless `problemOf` says what is wrong with it. */
 export const isTexts =
-  (problemOf: (text: string) => string | undefined): Check =>
-  (value) =>
-    Array.isArray(value)
-      ? value.flatMap((item: Json, at) => within(at, isText(problemOf)(item)))
-      : [fault('must be a list of texts')];
+  (problemOf: (text: string) => string | undefined, most = 10_000): Check =>
+  (value) => {
+    if (!Array.isArray(value)) return [fault('must be a list of texts')];
+    return value.length > most
+      ? [fault(`must have ${most} entries at most`)]
+      : value.flatMap((item: Json, at) => within(at, isText(problemOf)(item)));
+  };
 
 /** A text that is not blank. */
 export const isText =
@@ -69,13 +71,16 @@ export const hasFields =
   (value) => {
     if (!isJsonObject(value)) return [fault(`must be an object with the fields of ${what}`)];
     const legal = Object.keys(checks);
-    return Object.entries(value).flatMap(([key, member]) => {
+    return Object.entries(value).flatMap(([key, member], at) => {
       const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
       if (check !== undefined) return within(key, check(member));
-      const [near] = nearest(key, legal);
+      const [near] = at < mostFaults ? nearest(key, legal) : [];
       return within(key, [fault(`is no field of ${what}${near === undefined ? '' : `; ${near} is one`}`)]);
     });
   };
+
+/** So many faults are told; whoever has more of them has another file than a policy. */
+const mostFaults = 100;
 
 /** Reads the text of a policy: its object, with the blanks around its texts taken away, or everything that is wrong with it. */
 export const readPolicy = (text: string, check: Check): Result<JsonObject, readonly PlacedFault[]> => {
@@ -83,7 +88,7 @@ export const readPolicy = (text: string, check: Check): Result<JsonObject, reado
   const placeAt = placesIn(text);
   if ('faults' in parsed)
     return err(
-      parsed.faults.map((found) => ({
+      told(parsed.faults, (found) => ({
         line: found.what === 'shape' ? 1 : placeAt(found.offset).line,
         text:
           found.what === 'repeated key'
@@ -93,11 +98,18 @@ export const readPolicy = (text: string, check: Check): Result<JsonObject, reado
     );
   const policy = trimmed(parsed.value);
   const faults = check(policy);
-  if (faults.length > 0 || !isJsonObject(policy)) {
-    const offsetOf = valuesIn(text);
-    return err(faults.map((one) => ({ line: placeAt(offsetOf(one.keys)).line, text: faultText(one) })));
-  }
-  return ok(policy);
+  if (faults.length === 0 && isJsonObject(policy)) return ok(policy);
+  const offsetOf = valuesIn(text);
+  return err(told(faults, (one) => ({ line: placeAt(offsetOf(one.keys)).line, text: faultText(one) })));
+};
+
+/** Faults with their places, and how many there are beside. */
+const told = <Fault>(faults: readonly Fault[], place: (fault: Fault) => PlacedFault): readonly PlacedFault[] => {
+  const more = faults.length - mostFaults;
+  return [
+    ...faults.slice(0, mostFaults).map(place),
+    ...(more > 0 ? [{ line: 1, text: `$ has ${more} more faults` }] : []),
+  ];
 };
 
 /** A value without the blanks around its texts. */

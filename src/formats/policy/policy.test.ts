@@ -72,6 +72,17 @@ test('a trust policy tells all of its faults at once, each with its JSON path an
   ]);
 });
 
+test('of a file that is no policy so many faults are told, and how many there are beside', () => {
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, at]));
+  const faults = faultsIn(readTrustPolicy(JSON.stringify(many)));
+  assert.deepEqual([faults.length, faults.at(-1)], [101, '1: $ has 19900 more faults']);
+  assert.equal(faultsIn(readCiPolicy(`{${'"a": 1, '.repeat(5000)}"a": 1}`)).length, 101);
+  const patterns = Array.from({ length: 1001 }, (_, at) => `a{1,9}${at}`);
+  assert.deepEqual(faultsIn(readRedactionPolicy(JSON.stringify({ extra_redaction_regexes: patterns }))), [
+    '1: $.extra_redaction_regexes must have 1000 entries at most',
+  ]);
+});
+
 test('whatever a text is, reading it as a policy answers', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
