@@ -115,7 +115,10 @@ const documentFault = (events: readonly StoredEvent[]): string | undefined => {
   for (const { type, seq, data } of events) {
     if (type !== 'DocumentEdited' && type !== 'PairArchived') continue;
     const { root, handover, session_state: state, superseded } = data;
-    const isRoot = typeof root === 'string' && relativePathProblem(root) === undefined && !/(?:^|\/)\./.test(root);
+    const isRoot =
+      typeof root === 'string' &&
+      relativePathProblem(root) === undefined &&
+      root.split('/').every((part) => /^[^.\s:][^:]*$/.test(part) && !/[.\s]$|^stint\.json$/i.test(part));
     const isHalf = (path: unknown): boolean =>
       typeof path === 'string' && /^(?:handovers|session-state)\/[^/.\p{Cc}\\][^/\p{Cc}\\]{0,200}\.md$/u.test(path);
     const isOther = (path: unknown): boolean => path === undefined || path === null || isHalf(path);
