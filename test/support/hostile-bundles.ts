@@ -1,15 +1,14 @@
 /** Bundles as whoever means harm would make them: each is one fault, everything else of it is sound. */
 import assert from 'node:assert/strict';
-import { printBundle, sealBundle, signedText, takeBundle } from '../../src/formats/bundle/bundle.ts';
+import { printBundle, sealBundle } from '../../src/formats/bundle/bundle.ts';
 import { sampleBundle2 } from '../../src/formats/bundle/samples.ts';
-import { namespace, proven, signatureSaying } from '../../src/formats/bundle/signature.ts';
 import { genesis, hashEvent, isLifecycle, type StoredEvent } from '../../src/kernel/event.ts';
 import type { Json, JsonObject } from '../../src/lib/canonical-json.ts';
 import { isJsonObject } from '../../src/lib/json.ts';
-import { readPublicKey } from '../../src/lib/ssh-key.ts';
 import { bundleOfEvents } from './bundles.ts';
 import { randomFrom } from './random.ts';
-import { armored, createKey, sshsig, type SigningKey } from './ssh.ts';
+import { publicOf, signed } from './signed-bundles.ts';
+import { createKey, type SigningKey } from './ssh.ts';
 
 /** A hostile bundle: what is wrong with it, and its file. */
 export interface HostileBundle {
@@ -29,32 +28,11 @@ export interface Forged {
 export const trustedKey = createKey('ed25519');
 export const otherKey = createKey('ed25519');
 
-const publicOf = ({ line }: SigningKey) => {
-  const read = readPublicKey(line);
-  assert.ok(read.ok);
-  return read.value;
-};
-
 /** What a policy pins of a key. */
 export const fingerprintOf = (key: SigningKey): string => publicOf(key).fingerprint;
 
 /** A bundle with a signature of a key. */
-export const signedBy = (key: SigningKey, bundle: JsonObject): JsonObject => {
-  const version = bundle['bundle_version'] === 2 ? 2 : 3;
-  const taken = takeBundle(bundle);
-  assert.ok(taken.ok, JSON.stringify(taken));
-  const said = signatureSaying(version, {
-    scheme: 'sshsig',
-    signer: 'ana',
-    keyId: 'k1',
-    signedAt: '2026-03-12T10:30:00Z',
-    key: { line: key.line, key: publicOf(key) },
-  });
-  const proof = armored(sshsig(key, signedText(taken.value, said), { namespace }));
-  const signature = proven(version, said, 'sshsig', proof);
-  assert.ok(signature.ok);
-  return { ...bundle, signature: signature.value };
-};
+export const signedBy = (key: SigningKey, bundle: JsonObject): JsonObject => signed(bundle, { with: key });
 
 const fileOf = (bundle: JsonObject): string => printBundle(bundle['bundle_version'] === 2 ? 2 : 3, bundle);
 
