@@ -10,6 +10,7 @@ import {
   minutes,
   refuseBarred,
   refuseTtl,
+  withForce,
   type Claiming,
   type Held,
 } from '../formats/handoff/lease.ts';
@@ -137,7 +138,7 @@ const orderGoingOn = async (
       const { session, events } = claimed.value;
       if (session.common.status === 'closed') return err(refuseDone(session, input));
       const isBegun = pairFieldsOf(session).status === 'not-started' && session.folded.handoff !== undefined;
-      const change = changeOf(input);
+      const change = changeOf(input, session);
       const changed = decideChange(
         { ...worked, session },
         { ...change, status: change.status ?? (isBegun ? 'in-progress' : undefined) },
@@ -154,7 +155,10 @@ const orderGoingOn = async (
         claiming: claiming.value,
       }),
   );
-  return ok({ ...within(order), report: (refusal) => refusedToJson({ ...held, facts: newest() }, refusal) });
+  return ok({
+    ...withForce(within(order), `${begunBy(input)} --force-lease`),
+    report: (refusal) => refusedToJson({ ...held, facts: newest() }, refusal),
+  });
 };
 
 const orderMade = async (
@@ -219,7 +223,10 @@ const orderMade = async (
       };
     },
   };
-  return ok({ ...within(order), report: (refusal) => refusedToJson({ ...held, facts: newest() }, refusal) });
+  return ok({
+    ...withForce(within(order), `${begunBy(input)} --force-lease`),
+    report: (refusal) => refusedToJson({ ...held, facts: newest() }, refusal),
+  });
 };
 
 /** A look that has read its files already: nothing is read while a commit waits. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { refuseTime } from '../formats/handoff/edit.ts';
-import { heldToJson, lookWhoHolds, refuseBarred, takingAway, type Held } from '../formats/handoff/lease.ts';
+import { heldToJson, lookWhoHolds, refuseBarred, takingAway, withForce, type Held } from '../formats/handoff/lease.ts';
 import { refuseFile } from '../formats/handoff/found-lease.ts';
 import { noLease } from '../formats/handoff/lease-file.ts';
 import { groundOf, liveTarget, orderDocuments, type Ground } from '../formats/handoff/live.ts';
@@ -29,6 +29,7 @@ import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import { shellWord } from '../lib/text.ts';
 
 /** What is said on the command line. */
 interface Input extends WorkingInput {
@@ -116,7 +117,7 @@ const orderEnd = async (
       if (!released.ok) return released;
       const session = behind(worked.session, released.value.events, origin);
       if (session.common.status === 'closed') return err(refuseClosed(session.common, wayBack(session)));
-      const change = changeOf(input);
+      const change = changeOf(input, session);
       const changed = decideChange({ ...worked, session }, change, { ...change, override: input.override }, origin);
       if (!changed.ok) return changed;
       return ok({ ...changed.value, events: [...released.value.events, ...changed.value.events] });
@@ -146,7 +147,7 @@ const orderEnd = async (
     },
   );
   const ended: Order<JsonObject> = {
-    ...order,
+    ...withForce(order, `stint handoff end --holder ${shellWord(input.holder)} --release-force`),
     fence: 'own',
     report: (refusal) => refusedToJson({ ...held, facts }, refusal),
   };

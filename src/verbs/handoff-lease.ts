@@ -10,6 +10,7 @@ import {
   refuseTtl,
   refuseUnnamed,
   takingAway,
+  withForce,
   type Held,
 } from '../formats/handoff/lease.ts';
 import { refuseFile } from '../formats/handoff/found-lease.ts';
@@ -29,6 +30,7 @@ import type { OpenedSession } from '../kernel/session.ts';
 import { defineVerb, type VerbRefusal, type World } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
+import { shellWord } from '../lib/text.ts';
 
 const actions = ['show', 'claim', 'release'] as const;
 
@@ -127,7 +129,7 @@ const claim = async (
   world: World,
   ground: Ground,
   held: Held,
-  { purpose = '', ttl_minutes: ttl, force = false }: Input,
+  { holder = '', purpose = '', ttl_minutes: ttl, force = false }: Input,
 ): Promise<Result<Order<JsonObject>, VerbRefusal>> => {
   const tooLong = refuseTtl(ttl);
   if (tooLong !== undefined) return refused(held, tooLong, { state: 'invalid' });
@@ -159,7 +161,11 @@ const claim = async (
     }),
     { conflicts: 'stay' },
   );
-  return ok({ ...within(order), report: (refusal) => refusedToJson({ ...held, facts: newest() }, refusal) });
+  const way = `stint handoff lease claim --holder ${shellWord(holder)} --purpose ${shellWord(purpose)} --force`;
+  return ok({
+    ...withForce(within(order), way),
+    report: (refusal) => refusedToJson({ ...held, facts: newest() }, refusal),
+  });
 };
 
 const refuseNotLive = ({ look }: Ground): Refusal =>
@@ -224,5 +230,8 @@ const releaseSession = (
     },
   );
   if (!order.ok) return refused(held, order.error);
-  return ok({ ...order.value, report: (refusal) => refusedToJson({ ...held, facts: newest }, refusal) });
+  return ok({
+    ...withForce(order.value, 'stint handoff lease release --force'),
+    report: (refusal) => refusedToJson({ ...held, facts: newest }, refusal),
+  });
 };

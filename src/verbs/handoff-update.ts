@@ -3,6 +3,7 @@ import { changeFields, refuseTime, standingFields } from '../formats/handoff/edi
 import { groundOf, liveTarget, orderDocuments } from '../formats/handoff/live.ts';
 import { pairAnswer, pairText } from '../formats/handoff/pair-answer.ts';
 import { orderNamed } from '../formats/handoff/named.ts';
+import { refuseUntaken } from '../formats/handoff/seen.ts';
 import { decideChange } from '../formats/handoff/write.ts';
 import { optionalText, requiredText } from '../kernel/fields.ts';
 import { defineVerb } from '../kernel/verb.ts';
@@ -43,7 +44,10 @@ A list takes the place of the one that is there; a single None empties it. A tas
         orderDocuments(
           world,
           target.value,
-          (worked, _, { origin }) => decideChange(worked, input, input, origin),
+          (worked, seen, { origin }) => {
+            const untaken = refuseUntaken(seen, 'Nothing can be written into the two documents');
+            return untaken === undefined ? decideChange(worked, input, input, origin) : err(untaken);
+          },
           (session) => pairAnswer(world, session),
         ),
       );

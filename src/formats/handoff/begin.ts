@@ -21,6 +21,7 @@ import { mostBytes, refuseText } from './look.ts';
 import { pairAnswer } from './pair-answer.ts';
 import { freshDocument, halves, pointerFrom, type Half, type PairPaths } from './print.ts';
 import { printSections, readSections, type Sections } from './sections.ts';
+import { refuseUntaken } from './seen.ts';
 import { statuses } from './statuses.ts';
 import { decideLeaving, leavingTarget, unknownIn } from './leaving.ts';
 import { archiveEvent, stampFor } from './archive-event.ts';
@@ -148,9 +149,12 @@ const orderBegun = (
   decide: (sessions, beforehand) => {
     const leaving = decideLeaving(world, ground, left, sessions, beforehand, making.paths.handover);
     if (!leaving.ok) return leaving;
-    const decided = decideOnDocuments(world, target, sessions, beforehand, (worked) =>
-      decideMaking(world, ground, worked, { ...making, replaces }, beforehand),
-    );
+    const decided = decideOnDocuments(world, target, sessions, beforehand, (worked, seen) => {
+      const untaken = making.force ? undefined : refuseUntaken(seen, 'Nothing can be written beside the two documents');
+      return untaken === undefined
+        ? decideMaking(world, ground, worked, { ...making, replaces }, beforehand)
+        : err(untaken);
+    });
     return decided.ok ? ok(new Map([...leaving.value, ...decided.value])) : decided;
   },
   answer: (after) => {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { choice, flag, optionalName, optionalText, optionalTexts, requiredName } from '../../kernel/fields.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { bodyOf, checkBody, timeFault, type DocumentKind } from './document.ts';
+import { bodyOf, checkBody, timeFault, valueOf, type DocumentKind } from './document.ts';
 import { bullets, group, item, lineOf, numbered, oneLineOf } from './fields.ts';
 import { halves, isSame, type Half } from './print.ts';
 import { bodyLines, withBody, type Sections } from './sections.ts';
@@ -76,6 +76,23 @@ export const refuseTime = (time: string | undefined): Refusal | undefined => {
   return fault === undefined
     ? undefined
     : refuse('usage', `--last-updated: ${fault}.`, { expected: 'a time as 2026-03-12T09:01:15+01:00' });
+};
+
+/** Refuses a next owner that no document keeps: nobody while it is not done, somebody once it is. */
+const refuseOwner = ({ next_owner: owner, status }: Change, document: Sections): Refusal | undefined => {
+  if (owner === undefined || status === 'done') return undefined;
+  const isDone = (status ?? valueOf(document, 'Status')) === 'done';
+  if (isDone !== isNone(owner))
+    return isDone
+      ? refuse('invalid-input', '--next-owner: it is done, and nobody is to act next.', {
+          expected: 'None, or another status',
+          hint: 'leave --next-owner out',
+        })
+      : refuse('invalid-input', '--next-owner: somebody is to act next while it is not done.', {
+          expected: 'a person or an agent',
+          hint: 'name who is to act next, or leave --next-owner out',
+        });
+  return undefined;
 };
 
 /** The lines of each section that a change names. */
@@ -218,6 +235,8 @@ const resumeLines = (document: Sections, change: Change): readonly string[] | un
 
 /** A half with a change in it; refused is what its sections cannot hold. */
 export const withChange = (half: Half, document: Sections, change: Change): Result<Sections, Refusal> => {
+  const refusal = refuseOwner(change, document);
+  if (refusal !== undefined) return err(refusal);
   let changed = document;
   for (const [name, lines] of linesOf(halves[half], half, change, document)) {
     if (!document.sections.some((section) => section.name === name)) continue;

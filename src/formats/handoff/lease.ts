@@ -211,6 +211,20 @@ const decideHold = (
   return decideClaim(facts, wish, { takeOver, anew: true, instead });
 };
 
+/** The same order, refused with the flag that a verb itself has for whoever is kept out: `way` is its command line, that flag last. */
+export const withForce = (order: Order<JsonObject>, way: string): Order<JsonObject> => ({
+  ...order,
+  decide: (sessions, beforehand) => {
+    const decided = order.decide(sessions, beforehand);
+    if (decided.ok || decided.error.hint === undefined) return decided;
+    const { hint, expected = '' } = decided.error;
+    const isKeptOut = decided.error.code === 'lease' || expected.includes('--take-over');
+    if (!isKeptOut) return decided;
+    const flagged = expected.replace('--take-over', way.slice(way.lastIndexOf(' ') + 1));
+    return err({ ...decided.error, expected: flagged, legal: [hint, way] });
+  },
+});
+
 /** Gives the session of the documents back. Who does is to be said, where somebody holds it. */
 export const decideLetGo = (
   facts: LeaseFacts,

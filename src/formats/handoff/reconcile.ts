@@ -40,7 +40,7 @@ export const reconcile = (
     against,
     isBlocked: blockers.length > 0,
   });
-  const owners = [said.owner, valueOf(state, 'Next owner'), valueOf(transfer, 'Next owner'), said.by];
+  const owners = [valueOf(state, 'Next owner'), valueOf(transfer, 'Next owner'), said.by];
   const task = [valueOf(transfer, 'Task summary'), valueOf(state, 'Task')].find((one) => !isNone(one));
   const current = [valueOf(state, 'Current step'), valueOf(transfer, 'Current step')].find((one) => !isNone(one));
   const last = [valueOf(state, 'Last completed step'), valueOf(transfer, 'Last completed step')].find(
@@ -51,7 +51,7 @@ export const reconcile = (
     change: {
       status,
       task,
-      next_owner: status === 'done' ? undefined : owners.find((owner) => owner !== undefined && !isNone(owner)),
+      next_owner: status === 'done' ? undefined : (said.owner ?? owners.find((owner) => !isNone(owner))),
       current_step: current ?? 'None',
       last_completed_step: last ?? 'None',
       remaining_step: remaining,

@@ -1,6 +1,5 @@
 import type { Order } from '../../kernel/dispatch.ts';
 import { decideReopen, isOverForGood } from '../../kernel/lifecycle.ts';
-import { refuse } from '../../kernel/refusal.ts';
 import type { OpenedSession } from '../../kernel/session.ts';
 import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
@@ -13,10 +12,10 @@ import { pairAnswer } from './pair-answer.ts';
 import { reconcile, type Evidence } from './reconcile.ts';
 import { halves, pointerFrom, type Half } from './print.ts';
 import { printSections, readSections, type Sections } from './sections.ts';
-import type { SeenPair } from './seen.ts';
+import { refuseUntaken, type SeenPair } from './seen.ts';
 import type { Status } from './statuses.ts';
 import { isNone, labelled, listItems } from './values.ts';
-import { behind, decideChange, type Signed } from './write.ts';
+import { behind, decideChange, keepsOwner, type Signed } from './write.ts';
 
 /** One account of the documents of a session. */
 
@@ -38,15 +37,10 @@ export const orderReconciled = (
     world,
     target,
     (worked, seen, { origin }) => {
-      const problem = seen?.found.session_state.problem ?? seen?.found.handover.problem;
       // Of what cannot be read there is no account; who repairs is told with the rest.
-      if (problem !== undefined && answer === undefined)
-        return err(
-          refuse('invalid-input', `No account can be made of the two documents: ${problem}.`, {
-            expected: 'two documents that can be read',
-            hint: 'stint handoff audit',
-          }),
-        );
+      const untaken =
+        answer === undefined ? refuseUntaken(seen, 'No account can be made of the two documents') : undefined;
+      if (untaken !== undefined) return err(untaken);
       const standing = standingTexts(worked);
       const isConflict = seen !== undefined && seen.conflicts.length > 0;
       // Who repairs has the documents whole again first.
@@ -63,6 +57,8 @@ export const orderReconciled = (
         { status: input.status, owner: input.next_owner, by: input.updated_by },
         evidence,
       );
+      // Who is next of another kind follows from who writes, whatever the documents say.
+      const owner = keepsOwner(worked.session) ? change.next_owner : input.next_owner;
       told = { because, against: evidence.against };
       const override = `reconciled: ${because}`;
       const isReopened = worked.session.common.status === 'closed' && change.status !== 'done';
@@ -78,7 +74,13 @@ export const orderReconciled = (
           ? {}
           : { handover: mended('handover'), session_state: mended('session_state'), isMended: !isConflict }),
       };
-      const changed = decideChange({ ...worked, session }, change, { ...input, override }, origin, over);
+      const changed = decideChange(
+        { ...worked, session },
+        { ...change, next_owner: owner },
+        { ...input, override },
+        origin,
+        over,
+      );
       return changed.ok ? ok({ ...changed.value, events: [...reopened.value, ...changed.value.events] }) : changed;
     },
     (session, texts) => {

@@ -38,7 +38,7 @@ import type { Status } from './statuses.ts';
 import { blockersIn, takeIn } from './take-in.ts';
 import { isNone } from './values.ts';
 import { currentPath, nextStamp, stampsIn } from './workspace.ts';
-import { behind, orderFiles, refuseThere, type WholeFile } from './write.ts';
+import { behind, orderFiles, refuseOwnerOf, refuseThere, type WholeFile } from './write.ts';
 
 /** A pair becomes the live one, and the session that it is of becomes what it says: an archived one, or one from elsewhere. */
 
@@ -350,6 +350,8 @@ const decideRestored = (
   };
 
   apply(ok(record));
+  const untold = refuseOwnerOf(session, said.owner, said.by);
+  if (untold !== undefined) return err(untold);
   const wanted = restoredTexts(given, said, paths);
   if (!wanted.ok) return err(refuseUnsound(wanted.error));
   const { status: closed, outcome } = now.common;

@@ -126,6 +126,26 @@ export const withBody = (document: Sections, name: string, lines: readonly strin
   return isWhole ? ok(result) : err(`the lines do not stay inside of the section ${name}`);
 };
 
+/** What a merge has left two of: both sides of each conflict, with the number of its line. */
+export const sidesIn = (
+  text: string,
+): readonly { readonly line: number; readonly ours: string; readonly theirs: string }[] => {
+  const sides: { line: number; ours: string[]; theirs: string[] }[] = [];
+  let into: string[] | undefined;
+  for (const [at, line] of text.split('\n').entries()) {
+    const last = sides.at(-1);
+    if (/^<{7} /.test(line)) {
+      sides.push({ line: at + 1, ours: [], theirs: [] });
+      into = sides.at(-1)?.ours;
+    } else if (into !== undefined && line.trimEnd() === '=======') into = last?.theirs;
+    // What both began from is none of the sides.
+    else if (into !== undefined && /^\|{7} /.test(line)) into = [];
+    else if (/^>{7} /.test(line)) into = undefined;
+    else into?.push(line.trimEnd());
+  }
+  return sides.map(({ line, ours, theirs }) => ({ line, ours: ours.join('\n'), theirs: theirs.join('\n') }));
+};
+
 /** The number of the line with which a merge has left a conflict in a text; undefined where there is none. */
 export const conflictIn = (text: string): number | undefined => {
   if (!text.includes('<<<<<<< ')) return undefined;

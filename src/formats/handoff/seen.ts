@@ -1,6 +1,8 @@
 import type { Documents, LookAtDocuments, SeenDocuments, TakenDocuments } from '../../kernel/documents.ts';
 import type { OpenedSession } from '../../kernel/session.ts';
+import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
+import { truncate } from '../../lib/text.ts';
 import {
   conflictIn,
   readSections,
@@ -8,6 +10,7 @@ import {
   withBody,
   bodyLines,
   printSections,
+  sidesIn,
   type Section,
   type Sections,
 } from './sections.ts';
@@ -30,6 +33,8 @@ export interface FoundHalf {
   readonly digest?: string;
   /** Why nothing is taken from it, as a sentence. */
   readonly problem: string | undefined;
+  /** Both sides of what a merge has left there, a line each. */
+  readonly sides?: readonly string[];
 }
 
 /** What the verbs about documents are told. */
@@ -144,7 +149,12 @@ const findHalf = async (
   if (!read.ok) return read.error.isMissing ? nothing : untaken(`${full} ${read.error.problem}; it is left as it is`);
   const line = conflictIn(read.value);
   if (line !== undefined)
-    return untaken(`${full}:${line}: a merge has left a conflict; nothing is taken from it before that is solved`);
+    return {
+      ...untaken(`${full}:${line}: a merge has left a conflict; nothing is taken from it before that is solved`),
+      sides: sidesIn(cleanDocument(read.value)).map(
+        (one) => `${full}:${one.line}: ${shortly(one.ours)} or ${shortly(one.theirs)}`,
+      ),
+    };
   // An empty file says nothing that could be taken, or lost.
   if (isBlank(read.value)) return nothing;
   const text = cleanDocument(read.value);
@@ -155,6 +165,22 @@ const findHalf = async (
   const isKnown = taken.includes(digest) || (await wasVersion(world, place, full, digest));
   if (isKnown) return { text, isEdited: false, problem: undefined };
   return { text: await onNewest(world, session, half, text, bases), isEdited: true, digest, problem: undefined };
+};
+
+const shortly = (text: string): string => JSON.stringify(truncate(text, 200));
+
+/** That nothing can be written into documents from which nothing can be taken, with both sides of what a merge has left. */
+export const refuseUntaken = (seen: SeenPair | undefined, what: string): Refusal | undefined => {
+  const halvesFound = [seen?.found.session_state, seen?.found.handover];
+  const problems = halvesFound.flatMap((half) => half?.problem ?? []);
+  const sides = halvesFound.flatMap((half) => half?.sides ?? []);
+  if (problems.length === 0) return undefined;
+  return refuse(sides.length > 0 ? 'conflict' : 'invalid-input', `${what}: ${problems.join('; ')}.`, {
+    expected: 'two documents that can be read',
+    ...(sides.length === 0 ? {} : { faults: sides }),
+    hint:
+      sides.length === 0 ? 'stint handoff ready' : 'take one of the sides, or write what is true, then the same again',
+  });
 };
 
 /** Whether a file was made or taken in, in its checkout or, brought by version control, in another one. */

@@ -2,7 +2,7 @@ import { kernelEvent, type DecidedEvent } from '../../kernel/event.ts';
 import { blockersOf, type EntryType } from '../../kernel/journal.ts';
 import { decideEntry, decideUnblock, raiseBlocker } from '../../kernel/journal-rules.ts';
 import type { HandoffEdit } from '../../kernel/kind.ts';
-import { decideCommand, decideOpened } from '../../kernel/lifecycle.ts';
+import { decideCommand, decideOpened, refuseClosed, wayBack } from '../../kernel/lifecycle.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { appendEvents, type OpenedSession, type Origin } from '../../kernel/session.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
@@ -280,6 +280,11 @@ const takeWish = (course: Course, wish: HandoffEdit): void => {
   const { folded, common } = course.session;
   const { status } = wish;
   const stands = pairFieldsOf(course.session).status;
+  if (common.status === 'closed' && status !== undefined && status !== stands) {
+    const refusal = refuseClosed(common, wayBack(course.session));
+    apply(course, err(refusal), { section: 'Status', written: status, stands });
+    return;
+  }
   if (folded.handoff === undefined) {
     if (status !== undefined && status !== stands)
       apply(

@@ -17,7 +17,7 @@ import type { SeenPair } from './seen.ts';
 import { statuses } from './statuses.ts';
 import { itemsText } from './verdict.ts';
 import { currentPath, leasePath, locateLive, withTexts, type Look } from './workspace.ts';
-import type { Signed } from './write.ts';
+import { keepsOwner, type Signed } from './write.ts';
 
 /** What the verbs with which somebody comes to the documents and leaves them have in common. */
 
@@ -47,10 +47,10 @@ export interface WorkingInput extends Change {
 }
 
 /** What is written into the pair: whoever works on it is its owner, and at what they are said to be. */
-export const changeOf = (input: WorkingInput): Change & Signed => ({
+export const changeOf = (input: WorkingInput, session?: OpenedSession): Change & Signed => ({
   ...input,
   updated_by: input.updated_by ?? input.holder,
-  next_owner: input.next_owner ?? input.holder,
+  next_owner: input.next_owner ?? (session === undefined || keepsOwner(session) ? input.holder : undefined),
   current_step: input.current_step ?? input.purpose,
 });
 

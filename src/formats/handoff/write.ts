@@ -33,6 +33,8 @@ export const decideChange = (
   instead: Readonly<Partial<Record<Half, string | undefined>>> &
     Pick<Edit, 'taken' | 'replaces'> & { readonly isMended?: boolean } = {},
 ): Result<Changed, Refusal> => {
+  const untold = refuseOwnerOf(worked.session, change.next_owner, updatedBy);
+  if (untold !== undefined) return err(untold);
   const { documents } = worked.session.common;
   const standing = standingTexts(worked);
   const texts = {
@@ -64,6 +66,18 @@ export const decideChange = (
     origin,
   );
 };
+
+/** Whether a session keeps who is to act next: of another one it is who wrote last. */
+export const keepsOwner = ({ folded }: Pick<OpenedSession, 'folded'>): boolean => folded.handoff !== undefined;
+
+/** Refuses to name who is to act next where a session does not keep that. */
+export const refuseOwnerOf = (session: OpenedSession, owner: string | undefined, by: string): Refusal | undefined =>
+  owner === undefined || owner === by || keepsOwner(session)
+    ? undefined
+    : refuse('invalid-input', `--next-owner: of a ${session.common.kind} it is who wrote last, here ${by}.`, {
+        expected: `${by}, or no --next-owner`,
+        hint: 'leave --next-owner out',
+      });
 
 /** A session behind events that were decided. */
 export const behind = (session: OpenedSession, events: readonly DecidedEvent[], origin: Origin): OpenedSession => {
