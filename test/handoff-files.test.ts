@@ -110,6 +110,6 @@ it('a handover in other words hands over the same task, and no account is made o
   assert.equal(world.answer('handoff', 'audit').result, 'clean');
   const marked = `${readFileSync(world.path(current), 'utf8')}<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n`;
   writeFileSync(world.path(current), marked);
-  assert.match(world.refusal(7, 'handoff', 'reconcile', '--updated-by', 'ana').message, /a merge has left a conflict/);
+  assert.match(world.refusal(9, 'handoff', 'reconcile', '--updated-by', 'ana').message, /a merge has left a conflict/);
   assert.equal(readFileSync(world.path(current), 'utf8'), marked);
 });

@@ -101,3 +101,19 @@ test('whoever is kept out is told the flag that their own verb has', async (cont
     assert.ok(!said.includes('--take-over'), said);
   }
 });
+
+test('files that are named are told as files, and those that work is yet to leave are not missed', async (context) => {
+  const { world, ask } = await asker(context);
+  await done(ask, 'handoff new', task);
+  world.write('there.ts', 'x');
+  const files = ['`there.ts` and `gone.ts`', '`other.ts`: the parser', 'A sentence.'];
+  await done(ask, 'handoff update', { ...by, file_touched: files });
+  const { contradictions } = await done(ask, 'handoff reconcile', by);
+  assert.deepEqual(contradictions, ['gone.ts is named, and is not there', 'other.ts is named, and is not there']);
+  const { answer } = await ask('handoff ready');
+  assert.ok(String(listOf(answer.next_actions)[0]).includes('--file-touched there.ts'), answer.next_actions);
+  await done(ask, 'begin', { kind: 'review', name: 'look' });
+  assert.match(textOf(world, current), /discovered-standards\.md/);
+  assert.equal((await done(ask, 'handoff ready')).verdict, 'ready');
+  assert.deepEqual((await done(ask, 'handoff reconcile', by)).contradictions, []);
+});

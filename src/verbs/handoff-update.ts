@@ -12,7 +12,7 @@ import { err, ok } from '../lib/result.ts';
 export const handoffUpdate = defineVerb({
   name: 'handoff update',
   summary: 'Write into the documents of the session what has changed.',
-  details: `Into the pair of this checkout; of a pair of another program, which no session here describes yet, a task is begun first. Only the sections are touched that are named: everything else stays as it is, byte by byte. What somebody has written there meanwhile is taken in before.
+  details: `Into the pair of this checkout; of a pair of another program, which no session here describes yet, a task is begun first. Only the sections are touched that are named: everything else stays as it is, byte by byte. What somebody has written there meanwhile is taken in before; where a merge has left a conflict nothing is written, and both sides are told (9).
 
 A list takes the place of the one that is there; a single None empties it. A task becomes what is written: its status (a transition, or with --override), its steps, its blockers; what was decided, the files and the commands go into the journal too. With --handover or --session-state another pair is changed, which describes no session.`,
   examples: [

@@ -10,11 +10,13 @@ import type { Refusal } from '../../kernel/refusal.ts';
 import type { Result } from '../../lib/result.ts';
 import { bodyOf } from './document.ts';
 import type { Change } from './edit.ts';
+import { pairFieldsOf } from './fields.ts';
 import { standingTexts } from './live.ts';
 import { halves, type Half } from './print.ts';
 import { readSections } from './sections.ts';
 import { rebase } from './seen.ts';
 import { takeIn, type Bases, type TakenIn } from './take-in.ts';
+import { listItems } from './values.ts';
 import { decideChange } from './write.ts';
 
 const origin = { now: '2026-03-17T14:00:00.000Z', actor: 'ana', place: 'here', cause: 'first' };
@@ -42,6 +44,17 @@ const begun = (): OpenedSession => {
     session = behind(session, decideCommand(session, { type: 'add-step', text }));
   session = behind(session, decideCommand(session, { type: 'move-task', to: 'in-progress', owner: 'ben' }));
   return behind(session, {
+    ok: true,
+    value: [kernelEvent('DocumentEdited', { ...where, origin: 'verb', texts: {} })],
+  });
+};
+
+/** A review with its documents. */
+const reviewed = async (): Promise<OpenedSession> => {
+  const { kind: review } = await import('../../kinds/review/index.ts');
+  const opening = { branch: 'main', worktree: 'main' };
+  const opened = behind(absentSession(review, 'review:a'), decideBegin(absentSession(review, 'review:a'), opening));
+  return behind(opened, {
     ok: true,
     value: [kernelEvent('DocumentEdited', { ...where, origin: 'verb', texts: {} })],
   });
@@ -151,14 +164,79 @@ describe('what somebody writes into a document', () => {
     ]);
   });
 
-  it('does not move a session of a kind whose status follows from its work', async () => {
-    const { kind: review } = await import('../../kinds/review/index.ts');
-    const opening = { branch: 'main', worktree: 'main' };
-    const opened = behind(absentSession(review, 'review:a'), decideBegin(absentSession(review, 'review:a'), opening));
-    const session = behind(opened, {
-      ok: true,
-      value: [kernelEvent('DocumentEdited', { ...where, origin: 'verb', texts: {} })],
+  it('shows in both halves what was added to a list in either of them at once, and drops what either has dropped', () => {
+    const session = begun();
+    const texts = standingTexts({ session, bases: noBases });
+    const replaced = (text: string, ...changes: readonly (readonly [before: string, after: string])[]): string => {
+      for (const [before] of changes) assert.ok(text.includes(before), before);
+      return changes.reduce((changed, [before, after]) => changed.replace(before, after), text);
+    };
+    const steps = '1. Write the parser\n2. Write its tests';
+    const edits = {
+      handover: {
+        text: replaced(
+          texts.handover,
+          [steps, '1. Write its tests\n2. Of the handover'],
+          ['- Blockers:\n  None', '- Blockers:\n  no time (needed to unblock: a week)'],
+          ['- Decisions:\n  None', '- Decisions:\n  Of the handover'],
+          ['- Passed:\n  None', '- Passed:\n  npm test'],
+        ),
+      },
+      session_state: {
+        text: replaced(
+          texts.session_state,
+          [steps, `${steps}\n3. Of the state`],
+          ['## Blockers\n- None', '## Blockers\n- no token\n- Needed to unblock: a token'],
+          ['- Decision: None', '* Of the state'],
+          ['- Passed:\n  None', '- Passed:\n  npm run lint'],
+        ),
+      },
+    };
+    const taken = takeIn(session, noBases, { written: edits, origin: 'file' }, later);
+    assert.ok(taken.ok);
+    assert.deepEqual(taken.value.conflicts, []);
+    const now = standingTexts(taken.value);
+    const left = '1. Write its tests\n2. Of the state\n3. Of the handover';
+    assert.equal(section(now.session_state, 'Remaining steps').trim(), left);
+    const both = (text: string, name: string, ...said: readonly string[]): void => {
+      for (const one of said) assert.equal(section(text, name).split(one).length, 2, `${one} once in ${name}`);
+    };
+    both(now.handover, 'Remaining work', 'Write its tests', 'Of the state', 'Of the handover');
+    assert.ok(!section(now.handover, 'Remaining work').includes('Write the parser'));
+    both(now.session_state, 'Blockers', 'no token', 'a token', 'no time', 'a week');
+    both(now.handover, 'Blockers and decisions', 'no token', 'no time', 'Of the state', 'Of the handover');
+    both(now.session_state, 'Decisions and assumptions', '* Of the state', 'Of the handover');
+    both(now.session_state, 'Validation snapshot', 'npm test', 'npm run lint');
+    both(now.handover, 'Validation status', 'npm test', 'npm run lint');
+    const again = standingTexts({
+      ...taken.value,
+      session: behind(
+        taken.value.session,
+        decideEntry(taken.value.session, 'decision', { text: 'Later' }, undefined),
+        later,
+      ),
     });
+    both(again.session_state, 'Decisions and assumptions', 'Of the state', 'Of the handover', 'Later');
+  });
+
+  it('of a kind whose steps follow from its work keeps what was added to them, and goes on with the work', async () => {
+    const session = await reviewed();
+    const text = stateOf({ session, bases: noBases }).replace(
+      /## Remaining steps\n(?:\d.*\n)+/,
+      '## Remaining steps\n1. Of mine\n',
+    );
+    const { bases, conflicts, session: after } = written(session, 'session_state', text);
+    const left = pairFieldsOf(session).remaining;
+    assert.equal(conflicts.length, left.length);
+    const now = (one: OpenedSession): readonly string[] =>
+      listItems(section(stateOf({ session: one, bases }), 'Remaining steps'));
+    assert.deepEqual(now(after), [...left, 'Of mine']);
+    const on = behind(after, decideCommand(after, { type: 'advance', phase: 'change-context' }), later);
+    assert.deepEqual(now(on), [...left.slice(1), 'Of mine']);
+  });
+
+  it('does not move a session of a kind whose status follows from its work', async () => {
+    const session = await reviewed();
     const text = stateOf({ session, bases: noBases }).replace('## Status\nin-progress', '## Status\ndone');
     const { events, conflicts } = written(session, 'session_state', text);
     assert.deepEqual(typesOf(events), ['DocumentEdited']);
@@ -167,6 +245,32 @@ describe('what somebody writes into a document', () => {
 });
 
 describe('what happens in a session', () => {
+  it('shows whatever it is called: a text of nothing but the marks of a fence too', () => {
+    for (const text of ['`', '``', '```', '~~~', '````']) {
+      const session = begun();
+      const noted = behind(session, decideEntry(session, 'decision', { text }, undefined), later);
+      const texts = standingTexts({ session: noted, bases: noBases });
+      for (const [half, name] of [
+        ['session_state', 'Decisions and assumptions'],
+        ['handover', 'Blockers and decisions'],
+      ] as const) {
+        const document = readSections(texts[half]);
+        assert.equal(document.sections.length, halves[half].sections.length, text);
+        assert.ok(bodyOf(document, name).includes(text), `${text} in ${name}`);
+        assert.equal(bodyOf(document, name).split('None').length, half === 'handover' ? 3 : 2, text);
+      }
+      const updated = decideChange(
+        { session: noted, bases: noBases },
+        { decision: 'And this' },
+        { updated_by: 'ana' },
+        later,
+      );
+      assert.ok(updated.ok);
+      for (const half of ['session_state', 'handover'] as const)
+        assert.ok(standingTexts(updated.value)[half].includes(text), `${text} stays in the ${half}`);
+    }
+  });
+
   it('shows in the section that it is about, beside what somebody wrote there', () => {
     const session = begun();
     const text = stateOf({ session, bases: noBases }).replace(

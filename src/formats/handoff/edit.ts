@@ -3,7 +3,7 @@ import { choice, flag, optionalName, optionalText, optionalTexts, requiredName }
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { bodyOf, checkBody, timeFault, valueOf, type DocumentKind } from './document.ts';
-import { bullets, group, item, lineOf, numbered, oneLineOf } from './fields.ts';
+import { bullets, group, item, lineOf, numbered, oneLineOf, shown } from './fields.ts';
 import { halves, isSame, type Half } from './print.ts';
 import { bodyLines, withBody, type Sections } from './sections.ts';
 import { statuses } from './statuses.ts';
@@ -233,12 +233,21 @@ const resumeLines = (document: Sections, change: Change): readonly string[] | un
   return [value('First file to open', file), value('Next command to run', command), ...group('Prerequisites', needed)];
 };
 
+/** A change whose texts can be read back. */
+const withShown = (change: Change): Change =>
+  Object.fromEntries(
+    Object.entries(change).map(([name, said]) => [
+      name,
+      typeof said === 'string' ? shown(said) : Array.isArray(said) ? said.map((one) => shown(String(one))) : said,
+    ]),
+  );
+
 /** A half with a change in it; refused is what its sections cannot hold. */
 export const withChange = (half: Half, document: Sections, change: Change): Result<Sections, Refusal> => {
   const refusal = refuseOwner(change, document);
   if (refusal !== undefined) return err(refusal);
   let changed = document;
-  for (const [name, lines] of linesOf(halves[half], half, change, document)) {
+  for (const [name, lines] of linesOf(halves[half], half, withShown(change), document)) {
     if (!document.sections.some((section) => section.name === name)) continue;
     const next = withBody(changed, name, lines);
     if (!next.ok)

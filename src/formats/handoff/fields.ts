@@ -67,6 +67,10 @@ export const pairFieldsOf = (session: OpenedSession): PairFields => {
   };
 };
 
+/** The files that its work is to leave, and that need not be there yet. */
+export const awaitedOf = (session: OpenedSession): readonly string[] =>
+  kindBriefOf(session, viewOfSession(session), folderOf(session.kind, session.common)).files.map(({ path }) => path);
+
 /** The paths of files that were there when they were noted, and were not when they were noted again. */
 const goneAmong = (entries: readonly Entry[]): ReadonlySet<string> => {
   const known = new Set<string>();
@@ -83,7 +87,17 @@ const goneAmong = (entries: readonly Entry[]): ReadonlySet<string> => {
   return gone;
 };
 
-const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts.filter((text) => !isNone(text)))];
+const unique = (texts: readonly string[]): readonly string[] => [
+  ...new Set(texts.map(shown).filter((text) => !isNone(text))),
+];
+
+/** A text of nothing but backticks would be read as none, or open a block of code: it is shown as the code that it is. */
+export const shown = (text: string): string => {
+  const marks = text.trim();
+  if (!/^`+$/.test(marks)) return text;
+  const around = marks.length === 1 ? '``' : '`';
+  return `${around} ${marks} ${around}`;
+};
 
 /** One of the five words: that of the kind where it has them, else what its view comes to. */
 const statusOf = (session: OpenedSession): Status => {

@@ -21,6 +21,20 @@ export const mergeBodies = ({ before, own, now }: ThreeBodies): readonly string[
   return renumbered(merged);
 };
 
+/** The body of a list that the session says, with what somebody has added to it behind. */
+export const addBodies = ({ before, own, now }: ThreeBodies): readonly string[] => {
+  const known = new Set([...before, ...now].map(contentOf));
+  const added = own.filter((line) => line.trim() !== '' && isSaid(line) && !known.has(contentOf(line)));
+  return added.length === 0 ? keptIn(own, now) : renumbered([...now.filter(isSaid), ...added]);
+};
+
+/** A list as it is written, where it says the same. */
+const keptIn = (own: readonly string[], now: readonly string[]): readonly string[] =>
+  own.map(contentOf).join('\n') === now.map(contentOf).join('\n') ? own : now;
+
+/** Whether a line says anything but that there is none. */
+const isSaid = (line: string): boolean => contentOf(line).toLowerCase() !== 'none';
+
 interface Group {
   readonly label: string;
   readonly lines: readonly string[];
@@ -53,7 +67,6 @@ const mergeLines = (before: readonly string[], own: readonly string[], now: read
   const mine = new Set(own.map(contentOf));
   const added = now.filter((line) => !old.has(contentOf(line)) && !mine.has(contentOf(line)));
   const kept = own.filter((line) => !old.has(contentOf(line)) || next.has(contentOf(line)));
-  const isSaid = (line: string): boolean => contentOf(line).toLowerCase() !== 'none';
   const both = [...kept, ...added];
   // That there is none is said only where there is none.
   return both.some((line) => line.trim() !== '' && isSaid(line)) ? both.filter(isSaid) : now;

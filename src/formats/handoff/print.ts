@@ -7,7 +7,7 @@ import { isJsonObject } from '../../lib/json.ts';
 import { handover, sessionState, type DocumentKind } from './document.ts';
 import { bodiesOf, pairFieldsOf, type Mark } from './fields.ts';
 import { printLease } from './lease-file.ts';
-import { mergeBodies } from './merge.ts';
+import { addBodies, mergeBodies } from './merge.ts';
 import { bodyLines, printSections, readSections, withBody, type Sections } from './sections.ts';
 import { isNone } from './values.ts';
 import { leasePath, pathBetween } from './workspace.ts';
@@ -49,6 +49,9 @@ export const textIn = ({ data, cause }: Pick<StoredEvent, 'data' | 'cause'>, hal
 /** Sections that say what the session says, whatever stands there. */
 const owned: ReadonlySet<string> = new Set(['Status', 'Last updated', 'Updated by', 'Next owner']);
 
+/** Sections of what is left to do: where a session does not take steps from its documents they follow from its work. */
+const steps: ReadonlySet<string> = new Set(['Remaining steps', 'Remaining work']);
+
 /** A document as it is to be now: the text that was written last, with what has changed since in its sections, and no others. */
 export const printDocument = (
   kind: DocumentKind,
@@ -64,7 +67,9 @@ export const printDocument = (
     if (section === undefined) continue;
     const own = bodyLines(section.body);
     const said = base.differs[name];
-    const wanted = wantedLines(kind, name, { own, before: said === undefined ? own : bodyLines(said), now });
+    const lines = { own, before: said === undefined ? own : bodyLines(said), now };
+    const isFollowed = session.folded.handoff === undefined && steps.has(name);
+    const wanted = isFollowed ? addBodies(lines) : wantedLines(kind, name, lines);
     if (isSame(own, wanted)) continue;
     const changed = withBody(document, name, wanted);
     if (changed.ok) document = changed.value;

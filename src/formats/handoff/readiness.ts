@@ -1,16 +1,15 @@
 import { leaseFacts, leaseToJson, type Renewal } from '../../kernel/lease.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
-import { viewOfSession, type OpenedSession } from '../../kernel/session.ts';
+import type { OpenedSession } from '../../kernel/session.ts';
 import type { ProjectFiles, World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { ok, type Result } from '../../lib/result.ts';
 import type { Entry } from '../../kernel/journal.ts';
-import { folderOf } from '../../kernel/kind.ts';
-import { kindBriefOf } from '../../kernel/kind-brief.ts';
 import { mayHoldSecret } from '../../lib/secret-hint.ts';
 import { shellWord } from '../../lib/text.ts';
 import { handover, sessionState } from './document.ts';
+import { awaitedOf } from './fields.ts';
 import { settle, type Settled } from './live.ts';
 import { checkoutOf, lookBelow } from './look.ts';
 import { readyToJson, type Secret, type SessionLease, type SessionSaid } from './ready.ts';
@@ -152,9 +151,7 @@ const saidBy = (world: World, session: OpenedSession, { renewals, edits }: Besid
     validation,
     hasOtherEvidence: evidence && files.digest(home.root, path)?.sha256 !== file.sha256,
     files: isHere ? notedFiles([...(recent.file ?? []), ...(recent.artifact ?? [])]) : [],
-    awaited: kindBriefOf(session, viewOfSession(session), folderOf(session.kind, common)).files.map(
-      ({ path: one }) => one,
-    ),
+    awaited: awaitedOf(session),
     archived: (common.archivedPairs ?? []).flatMap(({ handover: transfer, sessionState: state }) =>
       transfer === null ? [state] : [transfer, state],
     ),

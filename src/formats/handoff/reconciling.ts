@@ -5,7 +5,7 @@ import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok } from '../../lib/result.ts';
 import { bodyOf } from './document.ts';
-import { bodiesOf, pairFieldsOf } from './fields.ts';
+import { awaitedOf, bodiesOf, pairFieldsOf } from './fields.ts';
 import { orderDocuments, standingTexts, type Target } from './live.ts';
 import { mend } from './mend.ts';
 import { pairAnswer } from './pair-answer.ts';
@@ -14,7 +14,8 @@ import { halves, pointerFrom, type Half } from './print.ts';
 import { printSections, readSections, type Sections } from './sections.ts';
 import { refuseUntaken, type SeenPair } from './seen.ts';
 import type { Status } from './statuses.ts';
-import { isNone, labelled, listItems } from './values.ts';
+import { labelled, listItems } from './values.ts';
+import { pathsNamed } from './named-files.ts';
 import { behind, decideChange, keepsOwner, type Signed } from './write.ts';
 
 /** One account of the documents of a session. */
@@ -119,21 +120,21 @@ const foundIn = ({ found: { handover, session_state: state } }: SeenPair) => ({
 /** What is seen of the work that speaks against what the documents say. */
 const evidenceOf = (
   { files, places }: Pick<World, 'files' | 'places'>,
-  { common }: Pick<OpenedSession, 'common'>,
+  session: OpenedSession,
   state: Sections,
 ): Evidence => {
-  const failed = common.journal?.recent.validation?.at(-1);
-  const missing = listItems(bodyOf(state, 'Files touched')).filter(
-    (path) =>
-      !isNone(path) && !path.startsWith('/') && !path.includes('\n') && !files.exists(`${places.here.root}/${path}`),
-  );
+  const failed = session.common.journal?.recent.validation?.at(-1);
+  const awaited = new Set(awaitedOf(session));
+  const missing = listItems(bodyOf(state, 'Files touched'))
+    .flatMap(pathsNamed)
+    .filter((path) => !path.startsWith('/') && !awaited.has(path) && !files.exists(`${places.here.root}/${path}`));
   const said = labelled(bodyOf(state, 'Validation snapshot'), 'Failed');
   return {
     against: [
       ...(failed?.exitCode !== undefined && failed.exitCode !== 0
         ? [`the newest validation failed: ${failed.text}`]
         : said.map((one) => `a validation failed: ${one}`)),
-      ...missing.map((path) => `${path} is named, and is not there`),
+      ...[...new Set(missing)].map((path) => `${path} is named, and is not there`),
     ],
   };
 };

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../lib/canonical-json.ts';
 import { withoutUndefined } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { bodyOf, isPlaceholder, valueOf } from './document.ts';
-import { bodiesOf, pairFieldsOf } from './fields.ts';
+import { bodiesOf, oneLineOf, pairFieldsOf } from './fields.ts';
 import { halves, isSame, printStanding, type DocumentText, type Half } from './print.ts';
 import { bodyLines, readSections, type Sections } from './sections.ts';
 import { statuses } from './statuses.ts';
@@ -83,24 +83,21 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
   const conflicts: Conflict[] = disagreements(pairs);
   if (conflicts.length > 0) return ok({ events: [], session: before, bases, conflicts });
 
-  const course: Course = { session: before, origin, events: [], conflicts, refused: undefined, entered: new Set() };
-  const isSaid = pairs.some((pair) => pair.half === 'session_state' && isChanged(pair, 'Blockers'));
-  // The session state tells each thing in full, the handover in a line.
-  for (const pair of pairs.toReversed()) takeJournal(course, pair, isSaid);
-  const wished = wishOf(pairs);
-  const owner = edit.owner === undefined || isNone(edit.owner) ? wished.owner : edit.owner;
-  const wish = withoutUndefined({ ...wished, owner, override: edit.override }) as HandoffEdit;
-  takeWish(course, wish);
+  const course = takePairs(before, pairs, edit, origin);
   if (course.refused !== undefined && edit.origin === 'verb') return err(course.refused);
   const { session, events } = course;
+  conflicts.push(...course.conflicts);
   if (edit.origin === 'file') conflicts.push(...unsaid(pairs, session, origin));
 
   const goal = session.folded.handoff === undefined ? undefined : goalIn(pairs);
   const aimed = goal === undefined ? session : { ...session, common: { ...session.common, goal } };
+  // What was written into the other half as well shows here too: so each differs from what it would have led to by itself.
+  const isApart = edit.origin === 'file' && pairs.length > 1;
+  const ledTo = (pair: HalfPair): OpenedSession => (isApart ? takePairs(before, [pair], edit, origin).session : aimed);
   const texts = Object.fromEntries(
     pairs.map((pair, at) => [
       pair.half,
-      { text: writtenHalves(edit)[at]?.text ?? '', differs: differencesOf(before, aimed, pair) },
+      { text: writtenHalves(edit)[at]?.text ?? '', differs: differencesOf(before, ledTo(pair), pair) },
     ]),
   );
   const edited = kernelEvent('DocumentEdited', {
@@ -123,6 +120,17 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
     },
     conflicts,
   });
+};
+
+/** What the journal and the kind understand of halves that were written in. */
+const takePairs = (before: OpenedSession, pairs: readonly HalfPair[], edit: Edit, origin: Origin): Course => {
+  const course: Course = { session: before, origin, events: [], conflicts: [], refused: undefined, entered: new Set() };
+  // The session state tells each thing in full, the handover in a line.
+  for (const pair of pairs.toReversed()) takeJournal(course, pair);
+  const wished = wishOf(pairs);
+  const owner = edit.owner === undefined || isNone(edit.owner) ? wished.owner : edit.owner;
+  takeWish(course, withoutUndefined({ ...wished, owner, override: edit.override }) as HandoffEdit);
+  return course;
 };
 
 /** Where documents lie, as events say it. */
@@ -211,12 +219,21 @@ const unsaid = (pairs: readonly HalfPair[], session: OpenedSession, { actor }: O
   const isUnknown = handoff !== undefined && status !== undefined && statuses.every((one) => one !== status);
   const isNobody = who !== undefined && isNone(who) && stands !== 'done';
   const isIdle = handoff === undefined && who !== undefined && !isNone(who) && who !== actor;
+  const steps = handoff === undefined ? stepsIn(pairs) : undefined;
+  const left = pairFieldsOf(session).remaining;
+  const dropped = steps?.was.filter((one) => !steps.now.includes(one) && left.includes(one)) ?? [];
   const untaken = (section: string, written: string, now: string, because: string): readonly Conflict[] => [
     { section, written, stands: now, because },
   ];
   return [
     ...(isUnknown ? untaken('Status', status, stands, `a status is one of ${statuses.join(', ')}.`) : []),
     ...(isNobody ? untaken('Next owner', who, owner ?? actor, 'somebody is to act next while it is not done.') : []),
+    ...dropped.map((step) => ({
+      section: 'Remaining steps',
+      written: 'None',
+      stands: step,
+      because: `of a ${session.common.kind} they follow from its work.`,
+    })),
     ...(isIdle ? untaken('Next owner', who, actor, `of a ${session.common.kind} it is who wrote last.`) : []),
   ];
 };
@@ -230,22 +247,30 @@ const goalIn = (pairs: readonly HalfPair[]): string | undefined => {
 const wishOf = (pairs: readonly HalfPair[]): Omit<HandoffEdit, 'override'> => {
   const said = (value: string | undefined): string | undefined =>
     value === undefined || isNone(value) ? undefined : value;
-  const steps = pairs
-    .map((pair) => ({ pair, name: pair.half === 'handover' ? 'Remaining work' : 'Remaining steps' }))
-    .findLast(({ pair, name }) => isChanged(pair, name));
   return withoutUndefined({
     status: changedValue(pairs, 1),
     owner: said(changedValue(pairs, 2)),
     lastCompleted: said(changedValue(pairs, 3)),
     current: said(changedValue(pairs, 4)),
-    remaining:
-      steps === undefined
-        ? undefined
-        : {
-            was: listItems(bodyOf(steps.pair.stood, steps.name)),
-            now: listItems(bodyOf(steps.pair.written, steps.name)),
-          },
+    remaining: stepsIn(pairs),
   });
+};
+
+/** The steps that are left, as one list: of what one half says alone the other one says nothing. */
+const stepsIn = (pairs: readonly HalfPair[]): HandoffEdit['remaining'] => {
+  const lists = pairs.flatMap((pair) => {
+    const name = pair.half === 'handover' ? 'Remaining work' : 'Remaining steps';
+    const items = (document: Sections): readonly string[] => listItems(bodyOf(document, name));
+    return isChanged(pair, name) ? [{ was: items(pair.stood), now: items(pair.written) }] : [];
+  });
+  const [first, last] = [lists[0], lists.at(-1)];
+  if (first === undefined || last === undefined || first === last) return last;
+  const gone = first.was.filter((one) => !first.now.includes(one));
+  const added = first.now.filter((one) => !first.was.includes(one) && !last.now.includes(one));
+  return {
+    was: [...new Set([...last.was, ...first.was])],
+    now: [...last.now.filter((one) => !gone.includes(one)), ...added],
+  };
 };
 
 /** What is taken in, one thing after the other: each is decided on what the one before has led to. */
@@ -309,8 +334,8 @@ const takeWish = (course: Course, wish: HandoffEdit): void => {
   }
 };
 
-/** What was written into the sections that the journal keeps. Where the session state says what blocks it, that counts. */
-const takeJournal = (course: Course, pair: HalfPair, isBlockersSaid: boolean): void => {
+/** What was written into the sections that the journal keeps. */
+const takeJournal = (course: Course, pair: HalfPair): void => {
   const isHandover = pair.half === 'handover';
   const added = (name: string, itemsOf: (body: string) => readonly string[]): readonly string[] => {
     if (!isChanged(pair, name)) return [];
@@ -345,8 +370,11 @@ const takeJournal = (course: Course, pair: HalfPair, isBlockersSaid: boolean): v
       'assumption',
       added(body, (text) => labelled(text, 'Assumptions')),
     );
-    if (!isBlockersSaid)
-      for (const text of added(body, (said) => labelled(said, 'Blockers'))) raise(course, blockerOf(text));
+    // What blocks it is told in full in the session state: a line that says no more is no news.
+    const isOpen = ({ reason }: WrittenBlocker): boolean =>
+      blockersOf(course.session.common).some((one) => oneLineOf(one.reason) === reason);
+    for (const blocker of added(body, (said) => labelled(said, 'Blockers')).map(blockerOf))
+      if (!isOpen(blocker)) raise(course, blocker);
     validation('Validation status', 'Passed', 0);
     validation('Validation status', 'Failed', 1);
     return;
