@@ -280,6 +280,7 @@ const foundPair = ({ found }: Target, { bases, conflicts }: TakenIn): SeenPair =
 const foundEdit = ({ found }: Target): Edit => ({
   written: Object.fromEntries(Object.entries(found).map(([half, text]) => [half, { text }])),
   origin: 'file',
+  isFound: true,
   override: 'as it was found in the documents',
   taken: Object.values(found).map(digestOfDocument),
 });

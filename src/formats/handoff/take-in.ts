@@ -32,6 +32,8 @@ export interface Edit {
   readonly written: Readonly<Partial<Record<Half, Written>>>;
   /** `file`: somebody changed the files. `verb`: a verb says it, so that what cannot be taken is refused. */
   readonly origin: 'file' | 'verb';
+  /** Whether it is what another program has left, whose halves each stay as they are. */
+  readonly isFound?: boolean;
   /** Who has written it and when, where that is said. */
   readonly mark?: { readonly updatedAt: string; readonly updatedBy: string } | undefined;
   /** Who is named as the next to act, also where the documents say that of them already because nobody else is. */
@@ -92,7 +94,7 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
   const goal = session.folded.handoff === undefined ? undefined : goalIn(pairs);
   const aimed = goal === undefined ? session : { ...session, common: { ...session.common, goal } };
   // What was written into the other half as well shows here too: so each differs from what it would have led to by itself.
-  const isApart = edit.origin === 'file' && pairs.length > 1;
+  const isApart = edit.origin === 'file' && edit.isFound !== true && pairs.length > 1;
   const ledTo = (pair: HalfPair): OpenedSession => (isApart ? takePairs(before, [pair], edit, origin).session : aimed);
   const texts = Object.fromEntries(
     pairs.map((pair, at) => [
