@@ -267,11 +267,11 @@ const stepsIn = (pairs: readonly HalfPair[]): HandoffEdit['remaining'] => {
   });
   const [first, last] = [lists[0], lists.at(-1)];
   if (first === undefined || last === undefined || first === last) return last;
-  const gone = first.was.filter((one) => !first.now.includes(one));
+  const gone = new Set(first.was.filter((one) => !first.now.includes(one)));
   const added = first.now.filter((one) => !first.was.includes(one) && !last.now.includes(one));
   return {
     was: [...new Set([...last.was, ...first.was])],
-    now: [...last.now.filter((one) => !gone.includes(one)), ...added],
+    now: [...last.now.filter((one) => !gone.has(one)), ...added],
   };
 };
 
