@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { handover, sessionState } from '../src/formats/handoff/document.ts';
 import { archivedPair, sample } from '../src/formats/handoff/samples.ts';
-import { command, makeBed, takePairs, timeNode, timeRow, type Bed, type Row } from './measure.ts';
+import { command, makeBed, takePairs, timeNode, timeProgram, timeRow, type Bed, type Row } from './measure.ts';
 
 /** What looks at all documents of a hand-off, with many archived pairs against few: as whole processes. */
 export const measureHandoff = async (folder: string, pairs: number, runs: number): Promise<readonly Row[]> => {
@@ -15,6 +16,56 @@ export const measureHandoff = async (folder: string, pairs: number, runs: number
       () => timeNode(few, [command, 'handoff', verb]),
     );
     rows.push(timeRow(`handoff ${verb} of ${pairs} archived pairs: whole process`, times, 'of 2 pairs', 1.5));
+  }
+  return [...rows, ...(await measureAgainstScript(join(folder, 'script'), runs))];
+};
+
+/** The verbs that work on the pair, against a script in Python that reads and writes the same two files; none without Python. */
+const measureAgainstScript = async (folder: string, runs: number): Promise<readonly Row[]> => {
+  if (spawnSync('python3', ['--version']).status !== 0) return [];
+  const bed = makeBed(folder);
+  const handoff = (verb: string, ...more: readonly string[]): number =>
+    timeNode(bed, [command, 'handoff', verb, ...more]);
+  const begin = (): number =>
+    handoff(
+      'begin',
+      '--holder',
+      'codex',
+      '--purpose',
+      'work',
+      '--task',
+      'Stabilise the login spec',
+      '--next-owner',
+      'qa',
+    );
+  const end = (): number =>
+    handoff('end', '--holder', 'codex', '--status', 'ready-for-review', '--current-step', 'Run the suite');
+  const script = join(import.meta.dirname, 'handoff.py');
+  const copy = join(folder, 'copy');
+  const plain = (verb: string) => (): number =>
+    timeProgram(bed, 'python3', [script, verb, copy, '--step', 'Run the suite']);
+  let step = 0;
+  begin();
+  end();
+  // A copy: what the script writes would be an edit by hand, which the next verb takes in.
+  cpSync(join(bed.project, 'docs/tests'), copy, { recursive: true });
+  const timed: Readonly<Record<string, () => number>> = {
+    update: () => handoff('update', '--updated-by', 'codex', '--current-step', `Step ${(step += 1)}`),
+    ready: () => handoff('ready'),
+    begin: () => {
+      const time = begin();
+      end();
+      return time;
+    },
+    end: () => {
+      begin();
+      return end();
+    },
+  };
+  const rows: Row[] = [];
+  for (const [verb, time] of Object.entries(timed)) {
+    const times = await takePairs(runs, time, plain(verb));
+    rows.push(timeRow(`handoff ${verb}: whole process`, times, 'a script in Python', 0.7));
   }
   return rows;
 };

@@ -53,16 +53,20 @@ export const inFolder = async <Value>(body: (folder: string) => Promise<Value> |
 };
 
 /** Runs a program of Node's to its end and answers the milliseconds. A failure is an error: it would be a wrong number. */
-export const timeNode = (bed: Bed, parameters: readonly string[]): number => {
+export const timeNode = (bed: Bed, parameters: readonly string[]): number =>
+  timeProgram(bed, process.execPath, parameters);
+
+/** The same of any program. */
+export const timeProgram = (bed: Bed, program: string, parameters: readonly string[]): number => {
   const start = performance.now();
-  const { status, stderr, error } = spawnSync(process.execPath, parameters, {
+  const { status, stderr, error } = spawnSync(program, parameters, {
     cwd: bed.project,
     env: bed.env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const time = performance.now() - start;
   if (status === 0) return time;
-  throw new Error(`node ${parameters.slice(1).join(' ')}: exit ${status}: ${error?.message ?? String(stderr)}`);
+  throw new Error(`${program} ${parameters.slice(1).join(' ')}: exit ${status}: ${error?.message ?? String(stderr)}`);
 };
 
 /** What a process does that does nothing. */

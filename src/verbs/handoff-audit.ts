@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { auditToJson } from '../formats/handoff/audit.ts';
 import { settledLook } from '../formats/handoff/live.ts';
 import { findRoot, lookBelow } from '../formats/handoff/look.ts';
+import { lookOnce } from '../formats/handoff/workspace.ts';
 import { findingsText, refuseDocuments } from '../formats/handoff/verdict.ts';
 import { fieldLines, objectAt, objectsAt, textAt, textsAt } from '../kernel/answer.ts';
 import { optionalText } from '../kernel/fields.ts';
@@ -22,7 +23,10 @@ export const handoffAudit = defineVerb({
     reads: async (world, input) => {
       const root = await findRoot(world, input);
       if (!root.ok) return err({ refusal: root.error });
-      const report = auditToJson(await settledLook(world, await lookBelow(world, root.value)), world.caller.now);
+      const report = auditToJson(
+        await settledLook(world, lookOnce(await lookBelow(world, root.value))),
+        world.caller.now,
+      );
       const findings = objectsAt(report, 'findings');
       return findings.length === 0
         ? ok(report)

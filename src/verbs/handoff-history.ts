@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { entriesText, historyToJson } from '../formats/handoff/history.ts';
 import { settledLook } from '../formats/handoff/live.ts';
 import { findRoot, lookBelow, refusePair } from '../formats/handoff/look.ts';
+import { lookOnce } from '../formats/handoff/workspace.ts';
 import { fieldLines, objectAt, objectsAt, textAt, textsAt } from '../kernel/answer.ts';
 import { optionalCount, optionalText } from '../kernel/fields.ts';
 import { defineVerb } from '../kernel/verb.ts';
@@ -22,7 +23,7 @@ export const handoffHistory = defineVerb({
     reads: async (world, { limit, ...where }) => {
       const root = await findRoot(world, where);
       if (!root.ok) return err({ refusal: root.error });
-      const history = historyToJson(await settledLook(world, await lookBelow(world, root.value)), limit);
+      const history = historyToJson(await settledLook(world, lookOnce(await lookBelow(world, root.value))), limit);
       return history['active'] === null && objectsAt(history, 'history').length === 0 && limit !== 0
         ? err({ refusal: refusePair(`there is none in ${root.value}`) })
         : ok(history);

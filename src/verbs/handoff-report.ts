@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { entriesText } from '../formats/handoff/history.ts';
 import { settledLook } from '../formats/handoff/live.ts';
 import { findRoot, lookBelow, refusePair } from '../formats/handoff/look.ts';
+import { lookOnce } from '../formats/handoff/workspace.ts';
 import { reportToJson } from '../formats/handoff/report.ts';
 import { findingsText, itemsText, refuseDocuments } from '../formats/handoff/verdict.ts';
 import { fieldLines, objectAt, objectsAt, textAt, textsAt } from '../kernel/answer.ts';
@@ -25,7 +26,7 @@ export const handoffReport = defineVerb({
       const root = await findRoot(world, where);
       if (!root.ok) return err({ refusal: root.error });
       const report = reportToJson(
-        await settledLook(world, await lookBelow(world, root.value)),
+        await settledLook(world, lookOnce(await lookBelow(world, root.value))),
         world.caller.now,
         limit,
       );

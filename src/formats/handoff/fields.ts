@@ -31,8 +31,19 @@ export interface PairFields {
   readonly artifacts: readonly string[];
 }
 
-/** The values of a session. */
+/** The values of a session, made once: both halves are made of them, in a verb that writes several times. */
 export const pairFieldsOf = (session: OpenedSession): PairFields => {
+  const known = fieldsBySession.get(session);
+  if (known !== undefined) return known;
+  const fields = makeFields(session);
+  fieldsBySession.set(session, fields);
+  return fields;
+};
+
+/** Sessions never change. */
+const fieldsBySession = new WeakMap<OpenedSession, PairFields>();
+
+const makeFields = (session: OpenedSession): PairFields => {
   const { common, folded, kind } = session;
   const view = viewOfSession(session);
   const brief = kindBriefOf(session, view, folderOf(kind, common));

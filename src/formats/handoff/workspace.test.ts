@@ -8,7 +8,7 @@ import { checkDocument, handover, sessionState, type DocumentKind } from './docu
 import { readLeaseFile } from './lease-file.ts';
 import { archivedPair, lookAt, sample } from './samples.ts';
 import { examinePair, summaryToJson } from './summary.ts';
-import { comparePair, completePair, currentPath, examine, leaseIn, locatePair } from './workspace.ts';
+import { comparePair, completePair, currentPath, examine, isStamp, leaseIn, locatePair } from './workspace.ts';
 
 const now = '2026-03-12T10:00:00.000Z';
 const transfer = 'handovers/20260312_0915_handover.md';
@@ -291,4 +291,24 @@ test('a handover that another has taken the place of is no fault, and a lease is
     'handovers/99999999_9999_handover.md: the stamp in its name is no time',
     'session-state/99999999_9999_session-state.md: the stamp in its name is no time',
   ]);
+});
+
+test('a stamp is a minute of the calendar', () => {
+  const digits = (length: number): fc.Arbitrary<string> =>
+    fc.nat({ max: 10 ** length - 1 }).map((value) => String(value).padStart(length, '0'));
+  // Around the ends of months, hours and minutes, where the rules are.
+  const parts = fc.tuple(digits(4), fc.nat({ max: 13 }), fc.nat({ max: 32 }), fc.nat({ max: 25 }), fc.nat({ max: 61 }));
+  const two = (value: number): string => String(value).padStart(2, '0');
+  fc.assert(
+    fc.property(parts, ([year, month, day, hour, minute]) => {
+      const date = new Date(`${year}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}:00Z`);
+      const isTime = !Number.isNaN(date.getTime()) && date.getUTCDate() === day && date.getUTCHours() === hour;
+      assert.equal(isStamp(`${year}${two(month)}${two(day)}_${two(hour)}${two(minute)}`), isTime);
+    }),
+    { numRuns: 2000 },
+  );
+  for (const text of ['', '20240229', '20240229_090', '20240229_09000', '2024o229_0900', ' 20240229_0900'])
+    assert.equal(isStamp(text), false, text);
+  assert.equal(isStamp('20240229_0900'), true);
+  assert.equal(isStamp('20230229_0900'), false);
 });

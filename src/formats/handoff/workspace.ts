@@ -156,14 +156,15 @@ const pathsIn = ({ list }: Look, kind: DocumentKind): readonly string[] => {
 export const stampIn = (path: string): string | undefined =>
   /(?:^|\/)(\d{8}_\d{4})_(?:handover|session-state)\.md$/.exec(path)?.[1];
 
-/** Whether a stamp of a file's name is a time: `YYYYMMDD_HHMM`. */
+/** Whether a stamp of a file's name is a time: `YYYYMMDD_HHMM`. Counted by hand: an archive has hundreds of them. */
 export const isStamp = (stamp: string): boolean => {
-  if (!/^\d{8}_\d{4}$/.test(stamp)) return false;
-  const [year, month, day] = [stamp.slice(0, 4), stamp.slice(4, 6), stamp.slice(6, 8)].map(Number);
-  const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
-  // A day that no month has is moved into the next one.
-  const isDay = date.getUTCMonth() + 1 === month && date.getUTCDate() === day;
-  return isDay && stamp.slice(9, 11) < '24' && stamp.slice(11) < '60';
+  if (!/^\d{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])_(?:[01]\d|2[0-3])[0-5]\d$/.test(stamp)) return false;
+  const day = Number(stamp.slice(6, 8));
+  if (day < 29) return true;
+  const year = Number(stamp.slice(0, 4));
+  const month = Number(stamp.slice(4, 6));
+  if (month === 2) return day === 29 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return day < 31 || ![4, 6, 9, 11].includes(month);
 };
 
 /** The stamp in the name of a document, where it is a time. */
@@ -173,8 +174,10 @@ export const timeStampIn = (path: string): string | undefined => {
 };
 
 /** What is wrong with the stamp in the name of a document; undefined where nothing is, or it has none. */
-export const stampProblem = (path: string): string | undefined =>
-  stampIn(path) === timeStampIn(path) ? undefined : 'the stamp in its name is no time';
+export const stampProblem = (path: string): string | undefined => {
+  const stamp = stampIn(path);
+  return stamp === undefined || isStamp(stamp) ? undefined : 'the stamp in its name is no time';
+};
 
 /**
  * The documents of a kind, by their paths, the newest first: files with its root heading, a stamp or a conflict, and the one

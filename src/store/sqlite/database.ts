@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { StoreFailure } from '../../kernel/ports.ts';
 import type { Transaction } from '../sql/backend.ts';
 import type { Row, Work } from '../sql/work.ts';
-import { asFailure, isBusy, refuseReplaced } from './failures.ts';
+import { failureOf, refuseReplaced } from './failures.ts';
 import { patience, sleep, statementTimeout } from './waiting.ts';
 
 /** An open SQLite database: prepared statements kept by their text, and one kind of transaction. */
@@ -211,4 +211,25 @@ const translate = <Value>(path: string, action: () => Value): Value => {
   } catch (error) {
     throw asFailure(path, error);
   }
+};
+
+/** What a failed statement means for the caller; anything else stays what it is: a defect, or that a kind is not loaded yet. */
+const asFailure = (path: string, error: unknown): unknown => {
+  const code = codeOf(error);
+  return code === undefined ? error : (failureOf(path, code, error) ?? error);
+};
+
+const isBusy = (error: unknown): boolean => {
+  const code = codeOf(error);
+  return typeof code === 'number' && ((code & 0xff) === 5 || (code & 0xff) === 6);
+};
+
+/**
+ * The result code of an error that SQLite raised, with its details (https://www.sqlite.org/rescode.html). Node itself refuses
+ * whole numbers that are larger than ours can get: only damage makes them.
+ */
+const codeOf = (error: unknown): number | 'out-of-range' | undefined => {
+  if (!(error instanceof Error)) return undefined;
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode;
+  return 'code' in error && error.code === 'ERR_OUT_OF_RANGE' ? 'out-of-range' : undefined;
 };

@@ -4,13 +4,13 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { repairHint, roomHint } from '../hints.ts';
 import { patience } from './waiting.ts';
 
-/** What a failed statement means for the caller; anything else is a defect and stays what it is. */
-export const asFailure = (path: string, error: unknown): unknown => {
-  if (isOutOfRange(error)) return new StoreFailure(refuseDamaged(path, 'a number in it is none of ours'), error);
-  const code = codeOf(error);
-  if (code === undefined) return error;
-  const refusal = refusalOf(path, code, error instanceof Error ? error.message : '');
-  return refusal === undefined ? error : new StoreFailure(refusal, error);
+/** What a statement that failed with a result code means for the caller; undefined where it can only be a bug of ours. */
+export const failureOf = (path: string, code: number | 'out-of-range', error: unknown): StoreFailure | undefined => {
+  const refusal =
+    code === 'out-of-range'
+      ? refuseDamaged(path, 'a number in it is none of ours')
+      : refusalOf(path, code, error instanceof Error ? error.message : '');
+  return refusal === undefined ? undefined : new StoreFailure(refusal, error);
 };
 
 /**
@@ -124,17 +124,3 @@ const lockHolder = (path: string): string | null | undefined => {
   }
   return undefined;
 };
-
-/** The result code of an error that SQLite raised, with its details (https://www.sqlite.org/rescode.html). */
-const codeOf = (error: unknown): number | undefined =>
-  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined;
-
-/** Whether somebody else holds what is needed. */
-export const isBusy = (error: unknown): boolean => {
-  const code = codeOf(error);
-  return code !== undefined && ((code & 0xff) === 5 || (code & 0xff) === 6);
-};
-
-/** Node refuses whole numbers that are larger than ours can get: only damage makes them. */
-const isOutOfRange = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
