@@ -22,7 +22,10 @@ export const measureHandoff = async (folder: string, pairs: number, runs: number
 
 /** The verbs that work on the pair, against a script in Python that reads and writes the same two files; none without Python. */
 const measureAgainstScript = async (folder: string, runs: number): Promise<readonly Row[]> => {
-  if (spawnSync('python3', ['--version']).status !== 0) return [];
+  // What is called so may be a program that looks for the interpreter first.
+  const { status, stdout } = spawnSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' });
+  if (status !== 0) return [];
+  const python = stdout.trim();
   const bed = makeBed(folder);
   const handoff = (verb: string, ...more: readonly string[]): number =>
     timeNode(bed, [command, 'handoff', verb, ...more]);
@@ -43,7 +46,7 @@ const measureAgainstScript = async (folder: string, runs: number): Promise<reado
   const script = join(import.meta.dirname, 'handoff.py');
   const copy = join(folder, 'copy');
   const plain = (verb: string) => (): number =>
-    timeProgram(bed, 'python3', [script, verb, copy, '--step', 'Run the suite']);
+    timeProgram(bed, python, [script, verb, copy, '--step', 'Run the suite']);
   let step = 0;
   begin();
   end();
