@@ -55,3 +55,43 @@ export interface OutsideCommits {
 
 /** Looks at a checkout, within a few seconds; whatever goes wrong is something that is not known. */
 export type LookOutside = (question: OutsideQuestion) => Promise<OutsideLook>;
+
+/** A checkout as git has it. */
+export type RepositoryLook =
+  | {
+      readonly available: false;
+      /** What git says; undefined where there is no repository. */
+      readonly because: string | undefined;
+    }
+  | Repository;
+
+export interface Repository {
+  readonly available: true;
+  /** `HEAD` where none is checked out. */
+  readonly branch: string;
+  readonly commit: string;
+  /** What is changed and not committed, and what git does not know, by its path from the root. */
+  readonly dirtyPaths: readonly string[];
+  /** How many lines of what git knows were added and deleted: null where it is no text. */
+  readonly changes: readonly {
+    readonly path: string;
+    readonly added: number | null;
+    readonly deleted: number | null;
+  }[];
+  /** SHA-256 of what git prints, byte by byte, and of the files that it does not know. */
+  readonly fingerprints: Fingerprints;
+  /** Those of the original, over texts without the blanks around them; a file that git does not know counts by its name. */
+  readonly originalFingerprints: Fingerprints;
+  /** The changes as git prints them, what is no UTF-8 in them replaced. */
+  readonly patch: string;
+}
+
+/** Undefined each where nothing is changed. */
+export interface Fingerprints {
+  readonly dirty: string | undefined;
+  readonly status: string | undefined;
+  readonly patchSummary: string | undefined;
+}
+
+/** Looks at the checkout of a root. */
+export type LookAtRepository = (root: string) => Promise<RepositoryLook>;

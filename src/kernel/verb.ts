@@ -7,7 +7,7 @@ import type { Clock } from '../lib/written-time.ts';
 import { digestInput, dispatch, replayRequest, type Order } from './dispatch.ts';
 import type { LookAtDocuments } from './documents.ts';
 import type { Kinds } from './kind.ts';
-import type { LookOutside } from './outside.ts';
+import type { LookAtRepository, LookOutside } from './outside.ts';
 import type { Care, Caller, Digested, Files, Payload, Places, RunProgram, Store, Unread } from './ports.ts';
 import type { Host } from './process.ts';
 import { refuse, refusePayload, type Refusal } from './refusal.ts';
@@ -24,6 +24,8 @@ export interface World {
   readonly host: Host;
   /** What was done around a session: loaded, and git started, when it is asked for. */
   readonly outside: LookOutside;
+  /** What git has of a checkout: loaded, and git started, when it is asked for. */
+  readonly repository: LookAtRepository;
   /** Runs a program for the caller, where he is: loaded when it is asked for. */
   readonly runProgram: RunProgram;
   /** A variable of the environment by the name that the caller gives; undefined where it is not set. */

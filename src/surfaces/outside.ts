@@ -1,19 +1,11 @@
-import { execFile } from 'node:child_process';
 import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { OutsideCommits, OutsideLook, OutsideQuestion, OutsideSeen } from '../kernel/outside.ts';
+import type { OutsideCommits, OutsideLook, OutsideQuestion } from '../kernel/outside.ts';
 import { errnoCode } from '../lib/atomic-file.ts';
+import { gitIn, readStatus, type Git, type Variables } from './git.ts';
 
-/** How long git is waited for, in milliseconds. */
-const patience = 3000;
-
-/** How much of what git prints is read, how far back it is asked, how much is named, and how many files are looked at. */
-const most = { bytes: 8 * 1024 * 1024, reflog: 2000, commits: 5, paths: 10, dated: 200 };
-
-/** Variables that a hook of git sets, and that would have it look at another repository. */
-const misleading = /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|NAMESPACE|PREFIX|ALTERNATE_\w+)$/;
-
-type Variables = Readonly<Record<string, string | undefined>>;
+/** How far back git is asked, how much is named, and how many files are looked at. */
+const most = { reflog: 2000, commits: 5, paths: 10, dated: 200 };
 
 /** What git says of a checkout, and of what was done in it since some time. */
 export const lookOutside = async (env: Variables, question: OutsideQuestion): Promise<OutsideLook> => {
@@ -41,7 +33,7 @@ export const lookOutside = async (env: Variables, question: OutsideQuestion): Pr
         : `git says: ${status.said.split('\n')[0] ?? ''}`,
     };
   const entries = reflog.kind === 'printed' ? entriesOf(reflog.text) : [];
-  const seen = status.kind === 'printed' ? seenIn(status.text) : undefined;
+  const seen = status.kind === 'printed' ? readStatus(status.text) : undefined;
   const head = seen === undefined ? (entries[0]?.id ?? null) : seen.head;
   // What an event says is text from outside, and no option of git.
   const from = headAt(entries, since) ?? (/^[0-9a-f]{40,64}$/.test(recordedHead ?? '') ? recordedHead : null);
@@ -53,41 +45,6 @@ export const lookOutside = async (env: Variables, question: OutsideQuestion): Pr
     dirty: seen === undefined ? null : { total: seen.paths.length, paths: seen.paths.slice(0, most.paths) },
     changedSinceValidation: changedSince(entries, head, changed, validatedAt),
   };
-};
-
-/** What became of a call of git. */
-type Printed =
-  | { readonly kind: 'printed'; readonly text: string }
-  | { readonly kind: 'failed'; readonly said: string }
-  | { readonly kind: 'too-long' }
-  | { readonly kind: 'no-git' };
-
-type Git = (...args: readonly string[]) => Promise<Printed>;
-
-/** Asks git without letting it write, wait for anybody, or start programs that the repository names. */
-const gitIn = (root: string, env: Variables): Git => {
-  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !misleading.test(name)));
-  const settings = ['core.fsmonitor=false', 'log.showSignature=false', 'core.quotePath=false', 'color.ui=false'];
-  return async (...args) =>
-    new Promise((resolve) => {
-      execFile(
-        'git',
-        ['--no-pager', '--no-optional-locks', '-C', root, ...settings.flatMap((one) => ['-c', one]), ...args],
-        {
-          env: { ...kept, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' },
-          timeout: patience,
-          killSignal: 'SIGKILL',
-          maxBuffer: most.bytes,
-          windowsHide: true,
-        },
-        (error, stdout, stderr) => {
-          if (error === null) resolve({ kind: 'printed', text: stdout });
-          else if (error.code === 'ENOENT') resolve({ kind: 'no-git' });
-          else if (typeof error.code === 'number') resolve({ kind: 'failed', said: stderr });
-          else resolve({ kind: 'too-long' });
-        },
-      );
-    });
 };
 
 /** What was checked out from some time on, the newest first. */
@@ -106,23 +63,6 @@ const entriesOf = (text: string): readonly ReflogEntry[] =>
 /** What was checked out at a time; null where the log of git does not reach back so far. */
 const headAt = (entries: readonly ReflogEntry[], time: string): string | null =>
   entries.find(({ at }) => at * 1000 <= Date.parse(time))?.id ?? null;
-
-const seenIn = (text: string): Pick<OutsideSeen, 'head'> & { readonly paths: readonly string[] } => {
-  let head: string | null = null;
-  const paths: string[] = [];
-  const parts = text.split('\0');
-  for (let at = 0; at < parts.length; at += 1) {
-    const part = parts[at] ?? '';
-    const [, id] = /^# branch\.oid ([0-9a-f]+)$/.exec(part) ?? [];
-    if (id !== undefined) head = id;
-    // The fields before a path: none for what git does not know, more for what is in conflict.
-    const [, path] = /^(?:\? |1 (?:\S+ ){7}|2 (?:\S+ ){8}|u (?:\S+ ){9})(.+)$/s.exec(part) ?? [];
-    if (path !== undefined) paths.push(path);
-    // Behind what was renamed stands what it was called before.
-    if (part.startsWith('2 ')) at += 1;
-  }
-  return { head, paths };
-};
 
 const commitsBetween = async (git: Git, from: string, head: string): Promise<OutsideCommits | null> => {
   if (from === head) return { from, count: 0, gone: 0, newest: [] };

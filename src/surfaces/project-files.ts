@@ -198,7 +198,8 @@ const bytesOf = (file: number, size: number): Buffer => {
   return bytes.subarray(0, length);
 };
 
-const digestOf = (path: string): Result<Digested, Unread> =>
+/** What the bytes of a file are. */
+export const digestOf = (path: string): Result<Digested, Unread> =>
   withFile(path, (file, size) => {
     const digest = createDigest();
     const piece = Buffer.allocUnsafe(64 * 1024);

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import type { Kind, Kinds } from '../kernel/kind.ts';
 import { createKinds, NotLoaded, whenLoaded, type LazyKind } from '../kernel/kinds.ts';
-import type { LookOutside } from '../kernel/outside.ts';
+import type { LookAtRepository, LookOutside } from '../kernel/outside.ts';
 import { StoreFailure, type Caller, type Damage, type Places, type RunProgram, type Store } from '../kernel/ports.ts';
 import type { Host } from '../kernel/process.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
@@ -60,6 +60,7 @@ export interface Workplace {
   readonly files: StoreFiles;
   readonly project: () => Promise<ProjectFiles>;
   readonly outside: LookOutside;
+  readonly repository: LookAtRepository;
   readonly runProgram: RunProgram;
   readonly variable: World['variable'];
   readonly damage: Damage | undefined;
@@ -196,6 +197,7 @@ export const survey = (location: Location): Result<Surveyed, Refusal> => {
     },
     project: async () => projectFiles(root, cwd),
     outside: async (question) => (await import('./outside.ts')).lookOutside(location.env ?? {}, question),
+    repository: async (at) => (await import('./repository.ts')).lookAtRepository(location.env ?? {}, at),
     runProgram: async (command, timeout) =>
       (await import('./program.ts')).runProgram({ cwd, now: location.now }, command, timeout),
     variable: (name) => location.env?.[name],
@@ -320,8 +322,20 @@ export const runVerb = async (
     dryRun: options.dryRun ?? false,
     redact: options.redact ?? true,
   };
-  const { store, kinds, places, host, project, outside, runProgram, variable, damage, declared, handoffRules } =
-    workplace;
+  const {
+    store,
+    kinds,
+    places,
+    host,
+    project,
+    outside,
+    repository,
+    runProgram,
+    variable,
+    damage,
+    declared,
+    handoffRules,
+  } = workplace;
   const world: World = {
     store,
     kinds,
@@ -330,6 +344,7 @@ export const runVerb = async (
     files,
     project,
     outside,
+    repository,
     runProgram,
     variable,
     caller,
