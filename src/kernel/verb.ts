@@ -106,6 +106,8 @@ export interface ProjectFiles extends WrittenFiles {
   readonly texts: (folder: string) => (path: string, limit: number) => Result<string, Unread>;
   /** The same with its byte order mark, where it has one. */
   readonly whole: (folder: string, path: string, limit: number) => Result<string, Unread>;
+  /** The bytes of a file of at most `limit` bytes below a folder. */
+  readonly bytes: (folder: string, path: string, limit: number) => Result<Uint8Array, Unread>;
   /** Writes a file below a folder, whole, in one step; answers why it was not written. Links that lead out of it are not followed. */
   readonly write: (folder: string, path: string, content: string | Uint8Array) => string | undefined;
   /** Whether a path is that of a folder; links are followed. */

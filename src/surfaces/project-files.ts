@@ -62,6 +62,12 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
   text: textOf,
   texts: textsBelow,
   whole: (folder, path, limit) => textOf(folder, path, limit, '\uFEFF'),
+  bytes: (folder, path, limit) => {
+    const real = confine(folder, path);
+    return real === undefined
+      ? unread(leadsOut)
+      : withFile(real, (file, size) => (size > limit ? unread('is too large') : ok(bytesOf(file, size))));
+  },
   write: (folder, path, content) => {
     const real = confine(folder, path);
     if (real === undefined) return 'leads out of the project, or nowhere';
@@ -147,12 +153,12 @@ const realPath = (path: string): string => {
   }
 };
 
+const leadsOut = 'is not read: it leads out of the project, or nowhere';
+
 /** A file below a folder; a byte order mark is put back where `mark` says so. */
 const textOf = (folder: string, path: string, limit: number, mark = ''): Result<string, Unread> => {
   const real = confine(folder, path);
-  return real === undefined
-    ? err({ problem: 'is not read: it leads out of the project, or nowhere', isMissing: false })
-    : readWhole(real, limit, mark);
+  return real === undefined ? unread(leadsOut) : readWhole(real, limit, mark);
 };
 
 const textsBelow: ProjectFiles['texts'] = (root) => {

@@ -6,6 +6,7 @@ export const loadVerb: ReadonlyMap<string, () => Promise<Verb>> = new Map([
   ['beat', async () => (await import('./beat.ts')).beat],
   ['block', async () => (await import('./block.ts')).block],
   ['brief', async () => (await import('./brief.ts')).brief],
+  ['bundle export', async () => (await import('./bundle-export.ts')).bundleExport],
   ['bundle import', async () => (await import('./bundle-import.ts')).bundleImport],
   ['bundle inspect', async () => (await import('./bundle-inspect.ts')).bundleInspect],
   ['bundle sign', async () => (await import('./bundle-sign.ts')).bundleSign],

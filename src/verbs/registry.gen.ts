@@ -6,6 +6,7 @@ import { beat } from './beat.ts';
 import { begin } from './begin.ts';
 import { block } from './block.ts';
 import { brief } from './brief.ts';
+import { bundleExport } from './bundle-export.ts';
 import { bundleImport } from './bundle-import.ts';
 import { bundleInspect } from './bundle-inspect.ts';
 import { bundleSign } from './bundle-sign.ts';
@@ -70,4 +71,4 @@ import { timeline } from './timeline.ts';
 import { unarchive } from './unarchive.ts';
 import { unblock } from './unblock.ts';
 
-export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, bundleImport, bundleInspect, bundleSign, bundleTrust, bundleVerify, complete, decide, fail, finish, handoffArchive, handoffAudit, handoffBegin, handoffEnd, handoffHistory, handoffLease, handoffLocate, handoffNew, handoffNewHandover, handoffNewState, handoffReady, handoffReconcile, handoffRepair, handoffReport, handoffRestore, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, policyCheckCi, policyCheckRedaction, policyCheckTrust, policyNewCi, policyNewRedaction, policyNewTrust, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];
+export const verbs: readonly Verb[] = [advance, archive, beat, begin, block, brief, bundleExport, bundleImport, bundleInspect, bundleSign, bundleTrust, bundleVerify, complete, decide, fail, finish, handoffArchive, handoffAudit, handoffBegin, handoffEnd, handoffHistory, handoffLease, handoffLocate, handoffNew, handoffNewHandover, handoffNewState, handoffReady, handoffReconcile, handoffRepair, handoffReport, handoffRestore, handoffRoot, handoffSummarize, handoffUpdate, handoffValidate, handoffValidateHandover, handoffValidateState, importReview, journal, leaseClaim, leaseRelease, leaseRenew, leaseShow, list, log, next, note, pause, policyCheckCi, policyCheckRedaction, policyCheckTrust, policyNewCi, policyNewRedaction, policyNewTrust, processBeat, processBind, processEnd, processList, processStart, processSweep, reconcile, reopen, resume, show, skip, start, status, timeline, unarchive, unblock];

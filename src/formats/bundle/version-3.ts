@@ -96,7 +96,7 @@ const notObject = 'is no object, or one with other keys';
 const shape = v.strictObject(
   {
     bundle_version: v.literal(3, 'is not 3'),
-    bundle_id: v.pipe(text, v.regex(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/, 'is no UUID in lower case')),
+    bundle_id: v.pipe(text, v.regex(/^[\dA-Za-z-]{16,64}$/, 'is no id of 16 to 64 letters and digits')),
     exported_at: time,
     source: v.strictObject(
       {

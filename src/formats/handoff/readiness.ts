@@ -1,10 +1,11 @@
+import { objectsAt, textAt } from '../../kernel/answer.ts';
 import { leaseFacts, leaseToJson, type Renewal } from '../../kernel/lease.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
 import type { OpenedSession } from '../../kernel/session.ts';
 import type { ProjectFiles, World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
-import { ok, type Result } from '../../lib/result.ts';
+import { err, ok, type Result } from '../../lib/result.ts';
 import type { Entry } from '../../kernel/journal.ts';
 import { mayHoldSecret } from '../../lib/secret-hint.ts';
 import { shellWord } from '../../lib/text.ts';
@@ -66,6 +67,24 @@ export const readReadiness = async (
   if (session === undefined) return ok(judge.value(look, undefined, { ...nothing, stale }));
   const renewals = await world.store.renewals(session.key);
   return ok(judge.value(look, session, { stale, renewals, edits: await editsOf(world, session) }));
+};
+
+/** The same of a session without documents: nothing is missing where they would be. */
+export const readSessionReadiness = async (
+  world: World,
+  session: OpenedSession,
+): Promise<Result<JsonObject, Refusal>> => {
+  const { root } = world.places.homeOf(session.common);
+  const look: Look = { root, read: () => err({ problem: 'is not there', isMissing: true }), list: () => [] };
+  const judge = await prepareReadiness(world, look, { historyLimit: 0, isNamed: false });
+  if (!judge.ok) return judge;
+  const answer = judge.value(look, session, { ...nothing, renewals: await world.store.renewals(session.key) });
+  const reasons = objectsAt(answer, 'reasons').filter(({ code }) => code !== 'pair-missing');
+  const texts = (severity: string): string[] =>
+    reasons.flatMap((reason) => (reason['severity'] === severity ? [textAt(reason, 'text')] : []));
+  const [blocking, warnings] = [texts('blocking'), texts('warning')];
+  const verdict = blocking.length > 0 ? 'not-ready' : warnings.length > 0 ? 'ready-with-warnings' : 'ready';
+  return ok({ ...answer, verdict, ready: blocking.length === 0, reasons, blocking_reasons: blocking, warnings });
 };
 
 /** Gathers what has to be waited for: then the same is judged of documents that are to be written, before they are. */
