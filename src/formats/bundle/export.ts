@@ -13,14 +13,14 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { sizeText } from '../../lib/text.ts';
 import { pairFieldsOf } from '../handoff/fields.ts';
 import { heldToJson, lookWhoHolds } from '../handoff/lease.ts';
-import { rootBelow, settle } from '../handoff/live.ts';
+import { rootBelow, settle, type Settled } from '../handoff/live.ts';
 import { checkoutOf, findRoot, lookBelow, refusePair, type Whereabouts } from '../handoff/look.ts';
-import { readReadiness, readSessionReadiness } from '../handoff/readiness.ts';
+import { judgeReadiness, readSessionReadiness } from '../handoff/readiness.ts';
 import { leasePath, locateLive, lookOnce, type Look } from '../handoff/workspace.ts';
 import { gatherArtifacts } from './artifacts.ts';
 import { mostBundleBytes, printBundle, readBundle, sealBundle } from './bundle.ts';
 import { gitPart2, gitPart3 } from './git-part.ts';
-import { inspectBundle } from './inspect.ts';
+import { inspectBundle, saidInDocuments, saidTwice } from './inspect.ts';
 import { baseName } from './names.ts';
 import { faultText } from './parts.ts';
 import { chooseRedaction, redactParts, type ChosenRedaction, type RedactionWish } from './redaction.ts';
@@ -57,6 +57,9 @@ interface Target {
 /** Documents as they lie there. */
 interface Found {
   readonly root: string;
+  /** The files as they lie there, and what they come to. */
+  readonly files: Look;
+  readonly settled: Settled;
   readonly look: Look;
   readonly source: string;
   /** Their paths from the root. */
@@ -77,7 +80,10 @@ export const makeBundle = async (world: World, wish: ExportWish): Promise<Result
     return err({ refusal: refusePair('a bundle of version 2 holds a handover and a session state') });
   const readiness =
     documents !== undefined
-      ? await readReadiness(world, documents.root, { historyLimit: 3, isNamed: wish.root !== undefined })
+      ? await judgeReadiness(world, documents.files, documents.settled, {
+          historyLimit: 3,
+          isNamed: wish.root !== undefined,
+        })
       : session === undefined
         ? ok<JsonObject>({})
         : await readSessionReadiness(world, session);
@@ -114,16 +120,28 @@ const findDocuments = async (
   world: World,
   root: string,
 ): Promise<{ readonly documents: Found | undefined; readonly session: OpenedSession | undefined }> => {
-  const settled = await settle(world, lookOnce(await lookBelow(world, root)));
+  const files = lookOnce(await lookBelow(world, root));
+  const settled = await settle(world, files);
   const look = lookOnce(settled.look);
   const { session } = settled;
   const live = locateLive(look);
-  if (live !== undefined) return { session, documents: { root, look, ...live } };
+  if (live !== undefined) return { session, documents: { root, files, settled, look, ...live } };
   const own = session?.common.documents;
   // A session state without a handover, as one is that was just begun.
   return own === undefined || !look.read(own.sessionState).ok
     ? { session, documents: undefined }
-    : { session, documents: { root, look, source: 'session', handover: undefined, sessionState: own.sessionState } };
+    : {
+        session,
+        documents: {
+          root,
+          files,
+          settled,
+          look,
+          source: 'session',
+          handover: undefined,
+          sessionState: own.sessionState,
+        },
+      };
 };
 
 /** What is gathered for a bundle of either version. */
@@ -168,8 +186,15 @@ const makeBundle2 = async (
     git,
   };
   const { value, found, paths } = redactParts(redaction, parts);
+  const agreeing = agreeingWith(value, found, { handover, sessionState }, world.caller.now);
+  const report = withSummary(objectAt(value, 'report'), agreeing);
   return ok({
-    value: { ...value, redaction: redactionPart(gathered, found, paths, redaction.path) },
+    value: {
+      ...value,
+      report,
+      readiness: agreeing({ ...objectAt(value, 'readiness'), report }),
+      redaction: redactionPart(gathered, found, paths, redaction.path),
+    },
     found,
     warnings: lease.warnings,
   });
@@ -226,7 +251,7 @@ const makeBundle3 = async (gathered: Gathered): Promise<Result<Draft, Refusal>> 
             seq: session.common.seq,
             revision: session.common.revision,
             hash: session.hash,
-            state: below(state),
+            state: below(withoutToken(state)),
           },
     // The rest of an event is what it is.
     events: events?.map(({ data }) => ({ data })) ?? null,
@@ -236,14 +261,17 @@ const makeBundle3 = async (gathered: Gathered): Promise<Result<Draft, Refusal>> 
     git: below(gitPart3(look, wish.withPatch)),
   };
   const { value, found, paths } = redactParts(redaction, parts);
+  const agreeing =
+    documents === undefined
+      ? (part: JsonObject): JsonObject => part
+      : agreeingWith(value, found, documents, caller.now);
   const history = historyOf(session, events, objectsAt(value, 'events'));
   if (!history.ok) return history;
   const { values, texts } = shareTexts<Record<'documents' | 'events', Json>>({
     documents: value['documents'] ?? null,
     events: history.value.events?.map(({ session: _session, ...event }) => event) ?? null,
   });
-  const { documents: _documents, session: said, events: _events, lease: leased, ...others } = value;
-  const { source, bundle_version: version, bundle_id: id, exported_at: at, ...last } = others;
+  const { bundle_version: version, bundle_id: id, exported_at: at, source, session: said, lease: leased } = value;
   return ok({
     value: {
       bundle_version: version ?? null,
@@ -255,7 +283,9 @@ const makeBundle3 = async (gathered: Gathered): Promise<Result<Draft, Refusal>> 
       events: values.events,
       texts,
       lease: leased ?? null,
-      ...last,
+      report: agreeing(objectAt(value, 'report')),
+      readiness: agreeing(objectAt(value, 'readiness')),
+      git: value['git'] ?? null,
       artifacts: files.artifacts,
       redaction: {
         ...redactionPart(gathered, found, paths, below({ path: redaction.path ?? null })['path']),
@@ -266,6 +296,36 @@ const makeBundle3 = async (gathered: Gathered): Promise<Result<Draft, Refusal>> 
     warnings: [...lease.warnings, ...files.warnings],
   });
 };
+
+/** Whoever gets a bundle is not whoever holds the session. */
+const withoutToken = (state: JsonObject): JsonObject => {
+  const { lease } = state;
+  if (!isJsonObject(lease)) return state;
+  const { token: _token, ...others } = lease;
+  return { ...state, lease: others };
+};
+
+/** Makes a part say what the redacted documents say: whoever reads a bundle compares them. */
+const agreeingWith = (
+  value: JsonObject,
+  found: Draft['found'],
+  { handover, sessionState }: Pick<Found, 'handover' | 'sessionState'>,
+  now: string,
+): ((part: JsonObject) => JsonObject) => {
+  const { handover_markdown: one, session_state_markdown: other } = objectAt(value, 'documents');
+  if (Object.keys(found).length === 0 || typeof one !== 'string' || typeof other !== 'string') return (part) => part;
+  const says = saidInDocuments(
+    {
+      handover: { name: baseName(handover ?? ''), text: one },
+      sessionState: { name: baseName(sessionState), text: other },
+    },
+    now,
+  );
+  return (part) => ({ ...part, ...Object.fromEntries(saidTwice.map((key) => [key, says?.[key] ?? 'None'])) });
+};
+
+const withSummary = (report: JsonObject, agreeing: (part: JsonObject) => JsonObject): JsonObject =>
+  isJsonObject(report['summary']) ? { ...report, summary: agreeing(report['summary']) } : report;
 
 /** A checkout that is not on this machine. */
 const nowhere = { available: false, because: 'the checkout of the session is on another machine' } as const;

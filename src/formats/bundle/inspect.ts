@@ -149,11 +149,18 @@ const unknownTexts = [
   'bundle_sha256',
 ];
 
+/** What the documents of a bundle say in short, as `inspectBundle` compares it with the rest; undefined without a handover. */
+export const saidInDocuments = (documents: BundledDocuments, now: string): JsonObject | undefined =>
+  toldBy(lookInside({ documents, lease: { payload: undefined, inspection: {} } }), documents, now).says;
+
+/** What the rest of a bundle has to say as they do. */
+export const saidTwice = ['task', 'status', 'next_owner'] as const;
+
 /** A root that is nowhere: what documents name outside of the bundle is not there. */
 const nowhere = '/bundle';
 
 /** The documents and the lease of a bundle as they would lie below a root. */
-const lookInside = ({ documents, lease }: Bundle): Look => {
+const lookInside = ({ documents, lease }: Pick<Bundle, 'documents' | 'lease'>): Look => {
   const texts = new Map<string, string>();
   if (documents?.handover !== undefined) texts.set(handoverPath(documents), documents.handover.text);
   if (documents !== undefined) texts.set(statePath(documents), documents.sessionState.text);
@@ -223,7 +230,7 @@ const namesDiffer = ({ version, source }: Bundle): readonly string[] =>
 const differences = (part: string, object: JsonObject, says: JsonObject | undefined): readonly string[] =>
   says === undefined
     ? []
-    : ['task', 'status', 'next_owner'].flatMap((key) =>
+    : saidTwice.flatMap((key) =>
         object[key] === undefined || object[key] === says[key]
           ? []
           : [`BUNDLE: ${part} says another ${key.replaceAll('_', ' ')} than the documents`],

@@ -1,10 +1,13 @@
+import { objectAt } from '../../kernel/answer.ts';
 import type { World } from '../../kernel/verb.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { createRedactionPolicy, type RedactionLists, type RedactionPolicy } from '../../lib/redaction-policy.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
-import { handover, sessionState, type DocumentKind } from '../handoff/document.ts';
+import { cleanDocument } from '../handoff/clean.ts';
+import type { DocumentKind } from '../handoff/document.ts';
+import { halves, type Half } from '../handoff/print.ts';
 import { printSections, readSections } from '../handoff/sections.ts';
 import { checkedIn, namedPolicy, redactionFile, type FoundPolicy } from '../policy/files.ts';
 
@@ -172,7 +175,6 @@ const form = {
       'session',
       'session.state',
       'events',
-      'events.*.data.texts.*',
       'lease',
       'lease.payload',
       'lease.inspection',
@@ -197,50 +199,93 @@ export interface Redacted {
 /** Most places that are told. */
 const mostPaths = 50;
 
-/** The parts of a bundle without what is to be taken out. */
-export const redactParts = ({ policy }: Pick<ChosenRedaction, 'policy'>, parts: JsonObject): Redacted => {
+/**
+ * The parts of a bundle without what is to be taken out. The texts of documents are redacted as such wherever they stand: the
+ * log holds them too, and what is denied of a document is denied there.
+ */
+export const redactParts = ({ policy, lists }: ChosenRedaction, parts: JsonObject): Redacted => {
   if (policy === undefined) return { value: parts, found: {}, paths: [] };
-  const { value, found } = policy.redactJson(parts, 'bundle');
-  if (!isJsonObject(value)) throw new Error('a bundle stays an object');
-  const documents = value['documents'];
-  const before = parts['documents'];
-  const whole =
-    isJsonObject(documents) && isJsonObject(before)
-      ? {
-          ...value,
-          documents: {
-            ...documents,
-            handover_markdown: withStructure(
-              policy,
-              handover,
-              before['handover_markdown'],
-              documents['handover_markdown'],
-            ),
-            session_state_markdown: withStructure(
-              policy,
-              sessionState,
-              before['session_state_markdown'],
-              documents['session_state_markdown'],
-            ),
-          },
-        }
-      : value;
+  const textByPlace = new Map<string, string>();
+  const found: Record<string, number> = {};
+  const redactText = redactingDocuments(policy, lists, found);
+  const others = policy.redactJson(
+    withDocuments(parts, (text, _half, place) => {
+      textByPlace.set(place, text);
+      return standIn;
+    }),
+    'bundle',
+  );
+  for (const [rule, count] of Object.entries(others.found)) found[rule] = (found[rule] ?? 0) + count;
+  if (!isJsonObject(others.value)) throw new Error('a bundle stays an object');
+  const value = withDocuments(others.value, (text, half, place) => {
+    const before = textByPlace.get(place);
+    return before === undefined || text !== standIn ? text : redactText(half, before);
+  });
   const paths: string[] = [];
-  tellChanges(parts, whole, 'bundle', paths);
-  return { value: whole, found, paths };
+  tellChanges(parts, value, 'bundle', paths);
+  return { value, found, paths };
+};
+
+/** What stands for the text of a document while the rest is redacted. */
+const standIn = '';
+
+/** The parts with other texts in the places of those of documents: their own, and those in the events about them. */
+const withDocuments = (parts: JsonObject, change: (text: string, half: Half, place: string) => string): JsonObject => {
+  const { documents, events } = parts;
+  const changed = (value: Json | undefined, half: Half, place: string): Json =>
+    typeof value === 'string' ? change(value, half, place) : (value ?? null);
+  const inEvent = (event: Json, at: number): Json => {
+    const data = isJsonObject(event) ? event['data'] : undefined;
+    const texts = isJsonObject(data) ? data['texts'] : undefined;
+    if (!isJsonObject(event) || !isJsonObject(data) || !isJsonObject(texts)) return event;
+    const all = bothHalves.flatMap((half) => {
+      const one = texts[half];
+      return isJsonObject(one) ? [[half, { ...one, text: changed(one['text'], half, `${at}.${half}`) }]] : [];
+    });
+    return { ...event, data: { ...data, texts: { ...texts, ...Object.fromEntries(all) } } };
+  };
+  return {
+    ...parts,
+    ...(isJsonObject(documents)
+      ? {
+          documents: Object.fromEntries(
+            bothHalves.map((half) => [`${half}_markdown`, changed(documents[`${half}_markdown`], half, half)]),
+          ),
+        }
+      : {}),
+    ...(Array.isArray(events) ? { events: events.map(inEvent) } : {}),
+  };
+};
+
+const bothHalves = ['handover', 'session_state'] as const satisfies readonly Half[];
+
+/** Redacts texts as the document that they are, each once. */
+const redactingDocuments = (
+  policy: RedactionPolicy,
+  lists: RedactionLists,
+  found: Record<string, number>,
+): ((half: Half, text: string) => string) => {
+  const isPlain = Object.values(lists).every((list) => list.length === 0);
+  const known: Record<Half, Map<string, string>> = { handover: new Map(), session_state: new Map() };
+  return (half, text) => {
+    if (isPlain && cleanDocument(text) === text) return text;
+    const before = known[half].get(text);
+    if (before !== undefined) return before;
+    const redacted = policy.redactJson({ documents: { [`${half}_markdown`]: text } }, 'bundle');
+    for (const [rule, count] of Object.entries(redacted.found)) found[rule] = (found[rule] ?? 0) + count;
+    const documents = isJsonObject(redacted.value) ? objectAt(redacted.value, 'documents') : {};
+    const clean = withStructure(policy, halves[half], text, String(documents[`${half}_markdown`]));
+    known[half].set(text, clean);
+    return clean;
+  };
 };
 
 /** What two documents have to agree on. */
 const agreed: ReadonlySet<string> = new Set(['Status', 'Last updated', 'Updated by', 'Next owner']);
 
 /** A redacted document in which what holds the two together stands as before, where it is no secret itself. */
-const withStructure = (
-  policy: RedactionPolicy,
-  kind: DocumentKind,
-  before: Json | undefined,
-  after: Json | undefined,
-): Json => {
-  if (typeof before !== 'string' || typeof after !== 'string' || before === after) return after ?? null;
+const withStructure = (policy: RedactionPolicy, kind: DocumentKind, before: string, after: string): string => {
+  if (before === after) return after;
   const [own, redacted] = [readSections(before), readSections(after)];
   if (own.sections.length !== redacted.sections.length) return after;
   return printSections({

@@ -7,9 +7,25 @@ import { printSections, readSections } from './sections.ts';
 
 /** A text of a document as the log holds it. */
 export const cleanDocument = (text: string): string => {
+  if (text.length < worthKeeping) return cleaned(text);
+  const known = recent.get(text);
+  if (known !== undefined) return known;
+  const clean = cleaned(text);
+  if (recent.size >= mostRecent) recent.clear();
+  // What is clean stays what it is.
+  recent.set(text, clean).set(clean, clean);
+  return clean;
+};
+
+const cleaned = (text: string): string => {
   const whole = text.toWellFormed();
   return mayHoldSecret(whole) ? redact(whole).text : whole;
 };
+
+/** The newest long texts: a verb asks for that of a document several times. */
+const recent = new Map<string, string>();
+const worthKeeping = 16 * 1024;
+const mostRecent = 8;
 
 /** Whether a text says nothing at all; a byte order mark is white space too. */
 export const isBlank = (text: string): boolean => text.trim() === '';

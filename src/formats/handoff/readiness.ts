@@ -9,6 +9,7 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import type { Entry } from '../../kernel/journal.ts';
 import { mayHoldSecret } from '../../lib/secret-hint.ts';
 import { shellWord } from '../../lib/text.ts';
+import { cleanDocument } from './clean.ts';
 import { handover, sessionState } from './document.ts';
 import { awaitedOf } from './fields.ts';
 import { settle, type Settled } from './live.ts';
@@ -57,7 +58,16 @@ export const readReadiness = async (
   wish: ReadyWish,
 ): Promise<Result<JsonObject, Refusal>> => {
   const files = lookOnce(await lookBelow(world, root));
-  const settled = await settle(world, files);
+  return judgeReadiness(world, files, await settle(world, files), wish);
+};
+
+/** The same of files that were looked at, and of what they come to. */
+export const judgeReadiness = async (
+  world: World,
+  files: Look,
+  settled: Settled,
+  wish: ReadyWish,
+): Promise<Result<JsonObject, Refusal>> => {
   const look = lookOnce(settled.look);
   const judge = await prepareReadiness(world, look, wish, files);
   if (!judge.ok) return judge;
@@ -230,7 +240,14 @@ const changedBelow =
 
 /** The sections of a pair that hold secrets, with their lines: in the files, whatever their session knows of them. */
 const secretsIn = async (look: Look, pair: Pair): Promise<readonly Secret[]> => {
-  const documents = [examineAlone(look, handover, pair.handover), examineAlone(look, sessionState, pair.sessionState)];
+  const isClean = (path: string): boolean => {
+    const text = look.read(path);
+    return text.ok && cleanDocument(text.value) === text.value;
+  };
+  const documents = [
+    examineAlone(look, handover, pair.handover),
+    examineAlone(look, sessionState, pair.sessionState),
+  ].filter(({ path }) => !isClean(path));
   const sections = documents.flatMap(({ path, document }) =>
     (document?.sections ?? []).filter(({ body }) => mayHoldSecret(body)).map((section) => ({ path, section })),
   );
