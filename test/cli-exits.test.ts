@@ -31,7 +31,7 @@ test('2 usage: what is not known is named, with what is near', (context) => {
   const world = createWorld(context);
   const verbs = [
     'advance, archive, beat, begin, block, brief',
-    'bundle import, bundle inspect, bundle sign, bundle trust, bundle verify',
+    'bundle export, bundle import, bundle inspect, bundle sign, bundle trust, bundle verify',
     'complete, decide, fail, finish',
     'handoff archive, handoff audit, handoff begin, handoff end, handoff history, handoff lease, handoff locate, handoff new, handoff new-handover, handoff new-state, handoff ready, handoff reconcile, handoff repair, handoff report, handoff restore, handoff root, handoff summarize, handoff update, handoff validate, handoff validate-handover, handoff validate-state',
     'import review',

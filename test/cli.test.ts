@@ -569,6 +569,7 @@ test('help names every verb with its flags and examples, as text and as data, an
     'begin',
     'block',
     'brief',
+    'bundle export',
     'bundle import',
     'bundle inspect',
     'bundle sign',

@@ -15,15 +15,23 @@ import { pairFieldsOf } from '../handoff/fields.ts';
 import { heldToJson, lookWhoHolds } from '../handoff/lease.ts';
 import { rootBelow, settle, type Settled } from '../handoff/live.ts';
 import { checkoutOf, findRoot, lookBelow, refusePair, type Whereabouts } from '../handoff/look.ts';
+import type { Half } from '../handoff/print.ts';
 import { judgeReadiness, readSessionReadiness } from '../handoff/readiness.ts';
-import { leasePath, locateLive, lookOnce, type Look } from '../handoff/workspace.ts';
+import { reportToJson } from '../handoff/report.ts';
+import { leasePath, locateLive, lookOnce, withTexts, type Look } from '../handoff/workspace.ts';
 import { gatherArtifacts } from './artifacts.ts';
 import { mostBundleBytes, printBundle, readBundle, sealBundle } from './bundle.ts';
 import { gitPart2, gitPart3 } from './git-part.ts';
 import { inspectBundle, saidInDocuments, saidTwice } from './inspect.ts';
 import { baseName } from './names.ts';
 import { faultText } from './parts.ts';
-import { chooseRedaction, redactParts, type ChosenRedaction, type RedactionWish } from './redaction.ts';
+import {
+  chooseRedaction,
+  createRedactor,
+  type ChosenRedaction,
+  type RedactionWish,
+  type Redactor,
+} from './redaction.ts';
 import { shareTexts } from './texts.ts';
 
 /** A session, or a pair of documents, made into one file that may leave. */
@@ -76,20 +84,26 @@ export const makeBundle = async (world: World, wish: ExportWish): Promise<Result
   if (!policyRoot.ok) return err({ refusal: policyRoot.error });
   const redaction = await chooseRedaction(world, policyRoot.value, wish);
   if (!redaction.ok) return err({ refusal: redaction.error });
+  const redactor = createRedactor(redaction.value);
   if (wish.version === 2 && documents?.handover === undefined)
     return err({ refusal: refusePair('a bundle of version 2 holds a handover and a session state') });
   const readiness =
     documents !== undefined
-      ? await judgeReadiness(world, documents.files, documents.settled, {
-          historyLimit: 3,
-          isNamed: wish.root !== undefined,
-        })
+      ? await readinessOf(world, documents, redactor, wish.root !== undefined)
       : session === undefined
         ? ok<JsonObject>({})
         : await readSessionReadiness(world, session);
   if (!readiness.ok) return err({ refusal: readiness.error });
   const lease = await leasePart(world, target.value);
-  const gathered = { world, wish, target: target.value, redaction: redaction.value, readiness: readiness.value, lease };
+  const gathered = {
+    world,
+    wish,
+    target: target.value,
+    redaction: redaction.value,
+    redactor,
+    readiness: readiness.value,
+    lease,
+  };
   const made =
     documents !== undefined && wish.version === 2
       ? await makeBundle2(gathered, documents)
@@ -144,12 +158,40 @@ const findDocuments = async (
       };
 };
 
+/**
+ * Whether the work of documents is ready, and what is reported of them. Both are made of texts without secrets, because one may
+ * reach over what becomes several texts; the report of what the bundle holds of them.
+ */
+const readinessOf = async (
+  world: World,
+  { look, files, settled, handover, sessionState }: Found,
+  redactor: Redactor,
+  isNamed: boolean,
+): Promise<Result<JsonObject, Refusal>> => {
+  const paths = [
+    ...(handover === undefined ? [] : [['handover', handover] as const]),
+    ['session_state', sessionState] as const,
+  ];
+  const lookAt = (redact: (half: Half, text: string) => string): Look =>
+    withTexts(look, new Map(paths.map(([half, path]) => [path, redact(half, textIn(look, path))])));
+  const wish = { historyLimit: 3, isNamed };
+  const clean = { ...settled, look: lookAt((_half, text) => redactor.text(text)) };
+  const judged = await judgeReadiness(world, files, clean, wish);
+  const isAll = paths.every(
+    ([half, path]) => redactor.document(half, textIn(look, path)) === redactor.text(textIn(look, path)),
+  );
+  return judged.ok && !isAll
+    ? ok({ ...judged.value, report: reportToJson(lookAt(redactor.document), world.caller.now, wish.historyLimit) })
+    : judged;
+};
+
 /** What is gathered for a bundle of either version. */
 interface Gathered {
   readonly world: World;
   readonly wish: ExportWish;
   readonly target: Target;
   readonly redaction: ChosenRedaction;
+  readonly redactor: Redactor;
   readonly readiness: JsonObject;
   readonly lease: LeasePart;
 }
@@ -165,7 +207,7 @@ const makeBundle2 = async (
   gathered: Gathered,
   { root, look, source, handover = '', sessionState }: Found,
 ): Promise<Result<Draft, Refusal>> => {
-  const { world, redaction, readiness, lease } = gathered;
+  const { world, redaction, redactor, readiness, lease } = gathered;
   const project = checkoutOf(world, root);
   const git = gitPart2(await world.repository(project), project);
   const parts = {
@@ -185,7 +227,7 @@ const makeBundle2 = async (
     readiness,
     git,
   };
-  const { value, found, paths } = redactParts(redaction, parts);
+  const { value, found, paths } = redactor.parts(parts);
   const agreeing = agreeingWith(value, found, { handover, sessionState }, world.caller.now);
   const report = withSummary(objectAt(value, 'report'), agreeing);
   return ok({
@@ -201,7 +243,7 @@ const makeBundle2 = async (
 };
 
 const makeBundle3 = async (gathered: Gathered): Promise<Result<Draft, Refusal>> => {
-  const { world, wish, target, redaction, readiness, lease } = gathered;
+  const { world, wish, target, redaction, redactor, readiness, lease } = gathered;
   const { session, documents } = target;
   const { store, caller, places } = world;
   const read = session === undefined ? undefined : await store.read(session.key, session.common.seq);
@@ -260,7 +302,7 @@ const makeBundle3 = async (gathered: Gathered): Promise<Result<Draft, Refusal>> 
     readiness: below(verdict),
     git: below(gitPart3(look, wish.withPatch)),
   };
-  const { value, found, paths } = redactParts(redaction, parts);
+  const { value, found, paths } = redactor.parts(parts);
   const agreeing =
     documents === undefined
       ? (part: JsonObject): JsonObject => part

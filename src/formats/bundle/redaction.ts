@@ -199,31 +199,50 @@ export interface Redacted {
 /** Most places that are told. */
 const mostPaths = 50;
 
-/**
- * The parts of a bundle without what is to be taken out. The texts of documents are redacted as such wherever they stand: the
- * log holds them too, and what is denied of a document is denied there.
- */
-export const redactParts = ({ policy, lists }: ChosenRedaction, parts: JsonObject): Redacted => {
-  if (policy === undefined) return { value: parts, found: {}, paths: [] };
-  const textByPlace = new Map<string, string>();
+/** Takes out of one bundle what is to be taken out, and keeps count. */
+export interface Redactor {
+  /** A text without secrets, wherever it stands. */
+  readonly text: (text: string) => string;
+  /** A document, as it stands in the bundle. */
+  readonly document: (half: Half, text: string) => string;
+  /** All of its parts. The texts of documents are redacted as such wherever they stand: the log holds them too. */
+  readonly parts: (parts: JsonObject) => Redacted;
+}
+
+/** Starts to redact a bundle. */
+export const createRedactor = ({ policy, lists }: ChosenRedaction): Redactor => {
+  if (policy === undefined)
+    return {
+      text: (text) => text,
+      document: (_half, text) => text,
+      parts: (value) => ({ value, found: {}, paths: [] }),
+    };
   const found: Record<string, number> = {};
-  const redactText = redactingDocuments(policy, lists, found);
-  const others = policy.redactJson(
-    withDocuments(parts, (text, _half, place) => {
-      textByPlace.set(place, text);
-      return standIn;
-    }),
-    'bundle',
-  );
-  for (const [rule, count] of Object.entries(others.found)) found[rule] = (found[rule] ?? 0) + count;
-  if (!isJsonObject(others.value)) throw new Error('a bundle stays an object');
-  const value = withDocuments(others.value, (text, half, place) => {
-    const before = textByPlace.get(place);
-    return before === undefined || text !== standIn ? text : redactText(half, before);
-  });
-  const paths: string[] = [];
-  tellChanges(parts, value, 'bundle', paths);
-  return { value, found, paths };
+  const isPlain = Object.values(lists).every((list) => list.length === 0);
+  const document = redactingDocuments(policy, isPlain, found);
+  return {
+    text: (text) => (isPlain ? cleanDocument(text) : policy.redact(text).text),
+    document,
+    parts: (parts) => {
+      const textByPlace = new Map<string, string>();
+      const others = policy.redactJson(
+        withDocuments(parts, (text, _half, place) => {
+          textByPlace.set(place, text);
+          return standIn;
+        }),
+        'bundle',
+      );
+      for (const [rule, count] of Object.entries(others.found)) found[rule] = (found[rule] ?? 0) + count;
+      if (!isJsonObject(others.value)) throw new Error('a bundle stays an object');
+      const value = withDocuments(others.value, (text, half, place) => {
+        const before = textByPlace.get(place);
+        return before === undefined || text !== standIn ? text : document(half, before);
+      });
+      const paths: string[] = [];
+      tellChanges(parts, value, 'bundle', paths);
+      return { value, found, paths };
+    },
+  };
 };
 
 /** What stands for the text of a document while the rest is redacted. */
@@ -262,10 +281,9 @@ const bothHalves = ['handover', 'session_state'] as const satisfies readonly Hal
 /** Redacts texts as the document that they are, each once. */
 const redactingDocuments = (
   policy: RedactionPolicy,
-  lists: RedactionLists,
+  isPlain: boolean,
   found: Record<string, number>,
 ): ((half: Half, text: string) => string) => {
-  const isPlain = Object.values(lists).every((list) => list.length === 0);
   const known: Record<Half, Map<string, string>> = { handover: new Map(), session_state: new Map() };
   return (half, text) => {
     if (isPlain && cleanDocument(text) === text) return text;
@@ -274,7 +292,8 @@ const redactingDocuments = (
     const redacted = policy.redactJson({ documents: { [`${half}_markdown`]: text } }, 'bundle');
     for (const [rule, count] of Object.entries(redacted.found)) found[rule] = (found[rule] ?? 0) + count;
     const documents = isJsonObject(redacted.value) ? objectAt(redacted.value, 'documents') : {};
-    const clean = withStructure(policy, halves[half], text, String(documents[`${half}_markdown`]));
+    const after = documents[`${half}_markdown`];
+    const clean = withStructure(policy, halves[half], text, typeof after === 'string' ? after : '');
     known[half].set(text, clean);
     return clean;
   };
