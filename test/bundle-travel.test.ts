@@ -1,12 +1,12 @@
 /** Sessions of every kind that go from a file to a server and back in bundles. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
-import { bundleFile, bundleOf } from './support/bundles.ts';
 import { completeAgents, orchestrationIn, startAgents } from './support/orchestrations.ts';
 import { startServer, type TestServer } from './support/postgres.ts';
 import { approval, json, reviewIn } from './support/reviews.ts';
 import { claimStep, templateOf, work, writeTemplate } from './support/runs.ts';
-import { createWorld, fileOnly, type Printed, type TestWorld } from './support/world.ts';
+import { createWorld, fileOnly, listOf, type Printed, type TestWorld } from './support/world.ts';
 
 let server: TestServer;
 before(async () => {
@@ -63,21 +63,28 @@ const kinds: Readonly<
   },
 };
 
-/** What a session is, whatever lies around it: its state, its events with their chain, and what a brief says of it. */
+/** What a session is: its state, its events with their chain, and what a brief says of it beside what is seen around it. */
 const standingOf = (world: TestWorld, key: string): Printed => {
   const { session, events } = world.answer('show', key);
-  const { status, position, revision, completeness, missing, remaining, goal, notes, hash } = session;
-  const { facts = [] } = world.answer('brief', key);
+  const { status, position, revision, completeness, missing, remaining, goal, notes } = session;
+  const brief: Printed = world.answer('brief', key);
+  const sections = listOf(brief.sections).filter(({ name }) => name !== 'outside');
+  assert.ok(sections.length > 0);
+  // Whether a file is there is not known from another machine.
+  const told: Printed = JSON.parse(JSON.stringify(sections).replaceAll(' (not there)', ''));
   return {
-    state: { status, position, revision, completeness, missing, remaining, goal, notes, hash },
+    state: { status, position, revision, completeness, missing, remaining, goal, notes },
     events,
-    brief: JSON.stringify(facts).replaceAll(/world-\w+/g, 'W'),
+    brief: { goal: brief.goal, progress: brief.progress, sections: told, next: brief.next_action },
   };
 };
 
-/** Takes a session over from another world, with the log that it has there. */
-const take = (to: TestWorld, from: TestWorld, key: string): Printed =>
-  to.answer('bundle', 'import', '--bundle', bundleFile(to, bundleOf(from, key)));
+/** Takes a session over from another world, as it is exported there. */
+const take = (to: TestWorld, from: TestWorld, key: string): Printed => {
+  const file = join(to.root, 'bundle.json');
+  from.answer('bundle', 'export', '--session', key, '--output', file, '--force');
+  return to.answer('bundle', 'import', '--bundle', file);
+};
 
 const travel = (context: TestContext, kind: string): void => {
   const { world, go } = kinds[kind]?.(context) ?? assert.fail(kind);

@@ -9,6 +9,7 @@ import { policyFields } from '../formats/policy/trust-bundle.ts';
 import { fieldLines, textAt } from '../kernel/answer.ts';
 import { flag, optionalText, requiredText } from '../kernel/fields.ts';
 import { defineVerb } from '../kernel/verb.ts';
+import type { JsonObject } from '../lib/canonical-json.ts';
 import { err } from '../lib/result.ts';
 
 export const bundleImport = defineVerb({
@@ -63,6 +64,7 @@ Documents come to this checkout, with pointers that name the files here; with --
         ['Result', textAt(answer, 'result')],
         ['Bundle', textAt(answer, 'bundle_path')],
         ...(textAt(answer, 'session') === '' ? [] : [['Session', textAt(answer, 'session')] as const]),
+        ...(textAt(answer, 'landed') === '' ? [] : [['Landed', landedText(answer)] as const]),
         ['Docs root', textAt(answer, 'docs_root') || 'None'],
         ['Handover', textAt(answer, 'handover') || 'None'],
         ['Session-state', textAt(answer, 'session_state') || 'None'],
@@ -77,3 +79,9 @@ Documents come to this checkout, with pointers that name the files here; with --
       ...itemsText(answer, 'Errors', 'errors'),
     ].join('\n'),
 });
+
+const landedText = (answer: JsonObject): string => {
+  const events = textAt(answer, 'events');
+  const count = events === '' ? '' : `, ${events} ${events === '1' ? 'event' : 'events'}`;
+  return `${textAt(answer, 'landed')}${count}`;
+};

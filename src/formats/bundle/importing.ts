@@ -22,6 +22,7 @@ import { lookBehind, textsIn, warningsOf } from '../handoff/working.ts';
 import { currentPath, leasePath, lookOnce, withTexts } from '../handoff/workspace.ts';
 import { orderFiles, refuseThere } from '../handoff/write.ts';
 import { artifactsToWrite, withArtifacts } from './artifact-files.ts';
+import { secretsIn } from './redaction.ts';
 import type { Bundle, BundledDocuments, BundledSession } from './parts.ts';
 import { orderLanding, tryLanding, type Landed } from './landing.ts';
 
@@ -159,8 +160,11 @@ const orderLog = async (
 ): Promise<Result<Order<JsonObject>, Refusal>> => {
   const tried = await tryLanding(world, session, wish.as);
   if (!tried.ok) return tried;
-  const { documents } = tried.value.taken.session.common;
-  const isNew = tried.value.taken.events.length > 0;
+  const { events, session: after } = tried.value.taken;
+  const { documents } = after.common;
+  const isNew = events.length > 0;
+  const secret = world.caller.redact ? refuseSecrets(after.key, events) : undefined;
+  if (secret !== undefined) return err(secret);
   const isHere = documents?.place === world.places.here.id && documents?.root === place?.ground.root;
   const bringing =
     place === undefined || documents === undefined || !isNew || isHere
@@ -181,6 +185,20 @@ const orderLog = async (
       ...(texts === undefined || judge === undefined ? {} : judge.value(landed.session, texts, landed.decided)),
     });
   });
+};
+
+/** A log is taken as it is or not at all: nothing can be taken out of it without making it another one. */
+const refuseSecrets = (key: string, events: readonly DecidedEvent[]): Refusal | undefined => {
+  const { found, paths } = secretsIn(events.flatMap(({ written }) => written ?? []));
+  const rules = Object.keys(found);
+  return rules.length === 0
+    ? undefined
+    : refuse('invariant-unmet', `The log of ${key} holds secrets (${rules.join(', ')}), first at ${paths[0] ?? '$'}.`, {
+        expected: 'a log without secrets',
+        faults: paths,
+        legal: ['stint bundle export', 'the same with --no-redact'],
+        hint: 'export it again without --no-redact-secrets; --no-redact takes it as it is',
+      });
 };
 
 /** What lies in the place of documents and is no version of theirs. */
@@ -292,7 +310,7 @@ const orderState = async (
       }),
     );
   const { state, key } = session;
-  const goal = textAt(state, 'goal') || `go on with ${key}`;
+  const goal = cleanDocument(textAt(state, 'goal')) || `go on with ${key}`;
   const target = await begunTarget(world, goal, { root: '', handover: null, sessionState: currentPath });
   const stood = [
     `${key} came without its history, as it stood at revision ${session.revision}: ${textAt(state, 'position')}.`,
@@ -310,7 +328,12 @@ const orderState = async (
       const begun = decideBegin(before, { branch, worktree, goal });
       if (!begun.ok) return begun;
       const events = [...begun.value, kernelEvent('BundleTaken', accepted.record)];
-      const entry = decideEntry(appendEvents(before, events, origin).session, 'remark', { text: stood }, undefined);
+      const entry = decideEntry(
+        appendEvents(before, events, origin).session,
+        'remark',
+        { text: cleanDocument(stood) },
+        undefined,
+      );
       return entry.ok ? ok(new Map([[target.key, [...events, ...entry.value]]])) : entry;
     },
     answer: (after) => {
