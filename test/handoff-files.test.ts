@@ -113,3 +113,23 @@ it('a handover in other words hands over the same task, and no account is made o
   assert.match(world.refusal(9, 'handoff', 'reconcile', '--updated-by', 'ana').message, /a merge has left a conflict/);
   assert.equal(readFileSync(world.path(current), 'utf8'), marked);
 });
+
+it('what reconcile does not follow of two documents that say two things is in the log with what it follows', (context) => {
+  const world = handedOver(context);
+  for (const [path, said] of [
+    [current, 'Writing the tests'],
+    [handover, 'Writing a guide'],
+  ] as const)
+    writeFileSync(
+      world.path(path),
+      readFileSync(world.path(path), 'utf8')
+        .replace(/(## Current step\n).*/, `$1${said}`)
+        .replace(/(## Remaining (?:steps|work)\n).*/, `$1- Go on ${said}`),
+    );
+  world.refusal(9, 'handoff', 'update', '--updated-by', 'ana', '--what-was-done', 'Something');
+  const { session } = later(world, 2).answer('handoff', 'reconcile', '--updated-by', 'ana');
+  const { current_step: step } = world.answer('handoff', 'summarize');
+  assert.equal(step, 'Writing the tests');
+  const log = JSON.stringify(world.answer('show', session).events);
+  for (const said of ['Writing a guide', 'Go on Writing a guide']) assert.ok(log.includes(`${said}\\n`), said);
+});

@@ -383,6 +383,38 @@ suite('a lease that another program has written', () => {
     assert.deepEqual(stateOf(world), ['none', 'None']);
     assert.equal(claim(world, 'ben').holder, 'ben');
   });
+
+  test('is an older version where version control has put it: told as stale, held by nobody, taken away by who writes', (context) => {
+    const world = begun(context);
+    const second = join(world.root, 'second');
+    claim(world, 'ana');
+    world.git('add', '--all', 'docs');
+    world.git('commit', '-q', '-m', 'held');
+    lease(world, 'release', '--holder', 'ana');
+    world.git('commit', '-q', '-a', '-m', 'released');
+    world.git('checkout', '-q', 'HEAD~1', '--', leaseFile);
+    world.git('worktree', 'add', '-q', second, '-b', 'second');
+    writeFileSync(join(second, leaseFile), readFileSync(world.path(leaseFile)));
+    const told = (checkout: TestWorld): Printed => checkout.run('handoff', 'ready', '--json').json;
+    for (const checkout of [world, world.with({ cwd: second })]) {
+      const { lease: said, reasons } = told(checkout);
+      const codes = listOf(reasons).flatMap(({ code, severity }) => (severity === 'blocking' ? [code] : []));
+      assert.deepEqual([said.state, codes], ['none', ['documents-stale']]);
+      assert.equal(checkout.run('handoff', 'summarize', '--json').json.lease.state, 'none');
+    }
+    world.answer('note', 'on');
+    assert.equal(existsSync(world.path(leaseFile)), false);
+    assert.equal(world.answer('handoff', 'ready').lease.state, 'none');
+
+    const there = world.with({ cwd: second });
+    there.answer('resume', '--session', String(told(there).session ?? world.answer('list').sessions[0].session));
+    assert.deepEqual(told(there).next_actions, []);
+    assert.equal(existsSync(join(second, leaseFile)), false);
+
+    world.write(leaseFile, written('zed'));
+    world.answer('note', 'what others make there is theirs');
+    assert.equal(readFileSync(world.path(leaseFile), 'utf8'), written('zed'));
+  });
 });
 
 const begin = (world: TestWorld, ...args: readonly string[]): Printed =>

@@ -15,6 +15,7 @@ import {
 } from './support/campaigns.ts';
 import { damageStores, killRepairs, repairAtOnce, writeWhileRepaired } from './support/damage.ts';
 import { killOrchestrators } from './support/orchestration-campaigns.ts';
+import { passAround } from './support/passing.ts';
 import { approval, json, reviewIn } from './support/reviews.ts';
 import { crowdServer, liveThroughDay } from './support/server-soak.ts';
 import { assertSound } from './support/stores.ts';
@@ -87,6 +88,14 @@ const campaigns: readonly Campaign[] = [
       const seed = Date.now() % 1_000_000;
       const { kills, doubts, done } = await killOrchestrators(tidying, seed, isShort ? 10 : 100);
       return `${kills} kills (seed ${seed}): ${doubts} agents in doubt, ${done} of them done; all work once`;
+    },
+  },
+  {
+    name: 'pass a task around',
+    run: async (tidying) => {
+      const seed = Date.now() % 1_000_000;
+      const { passages, kills, conflicts, edits, told } = await passAround(tidying, seed, isShort ? 8 : 50);
+      return `${passages} passages (seed ${seed}): ${kills} kills, ${edits} edits by hand, ${conflicts} conflicts of merges; ${told} times documents were told to be other than the log, nothing lost`;
     },
   },
   {

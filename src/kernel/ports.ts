@@ -172,6 +172,9 @@ export interface ReadSession {
 /** The digest of a mirror whose file is to be gone. */
 export const goneDigest = '';
 
+/** The stamp of a mirror whose file is gone, or was never there. */
+export const leftStamp = 'left';
+
 /** The newest version that was made of a mirror. */
 export interface MirrorRecord {
   readonly session: string;

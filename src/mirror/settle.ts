@@ -9,7 +9,7 @@ import type { StoredEvent } from '../kernel/event.ts';
 import { folderOf, mirrorsOf, type ChangedFile, type CurrentFile, type DocumentMark } from '../kernel/kind.ts';
 import { loadKind, whenLoaded } from '../kernel/kinds.ts';
 import { decideOpened } from '../kernel/lifecycle.ts';
-import { goneDigest, type MirrorFile, type MirrorRecord, type SessionRow } from '../kernel/ports.ts';
+import { goneDigest, leftStamp, type MirrorFile, type MirrorRecord, type SessionRow } from '../kernel/ports.ts';
 import { createFileAtomic, errnoCode, makeFolders, removeStaleTemps, writeFileAtomic } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { lyingAt, moveFolder, placeOfFolder } from '../lib/move-folder.ts';
@@ -218,10 +218,12 @@ const settle = async (
         return record.stamp;
       const inTheWay = isCurrent && found === null ? whatIsNoFile(path) : undefined;
       // What others put into a place that the session has left is theirs.
-      if (inTheWay !== undefined && record.digest === goneDigest) return 'left';
+      if (inTheWay !== undefined && record.digest === goneDigest) return leftStamp;
       if (inTheWay !== undefined) warnings.push(moveAside(path, inTheWay));
-      if (content.isOriginalAlone && !wasMade && found !== content.original) return 'left';
+      if (content.isOriginalAlone && !wasMade && found !== content.original) return leftStamp;
       const isKnown = wasMade || (wasBeyond && found === seen) || (found !== null && found === content.replaces);
+      // Once it was left, whoever else makes a file there has it.
+      if (record.digest === goneDigest && record.stamp !== null && !isKnown) return record.stamp;
       const action = planMirror(record.digest, found, isKnown);
       if (action === 'set-aside' && found !== null) {
         isToBeAsked = isCurrent && found !== content.original && changed === undefined;
@@ -232,7 +234,7 @@ const settle = async (
       removeStaleTemps(dirname(path));
       if (record.digest === goneDigest) {
         rmSync(path, { force: true });
-        return 'left';
+        return leftStamp;
       }
       if (action !== 'keep') {
         if (ground !== undefined && content.isOutside !== true) ignoreCurrent(ground);

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, statSync } from 'node:fs';
 import { folderMarkOf, type FileWorld, type Kinds } from '../kernel/kind.ts';
 import { loadKind } from '../kernel/kinds.ts';
 import { goneDigest, type MirrorRecord } from '../kernel/ports.ts';
@@ -52,9 +52,12 @@ const syncMirror = async (
   how: Parameters<Awaited<ReturnType<typeof settling>>['settleMirror']>[2],
 ): Promise<readonly string[]> => {
   const { place, path, stamp, digest } = record;
-  // A file that was left is of no concern any more: whoever makes one there has it.
-  if (stamp !== null && digest === goneDigest) return [];
-  const file = confine(world.places.homeOf({ place, branch: null }).root, path);
+  const { root } = world.places.homeOf({ place, branch: null });
+  const file = confine(root, path);
+  // A file that was left is of no concern any more, unless version control has put one of its versions there again.
+  const isGone = (): boolean =>
+    file === undefined || lstatSync(`${root}/${path}`, { throwIfNoEntry: false })?.isFile() !== true;
+  if (stamp !== null && digest === goneDigest && isGone()) return [];
   if (stamp !== null && file !== undefined && stamp === stampOf(file)) return [];
   return (await settling()).settleMirror(world, record, how);
 };

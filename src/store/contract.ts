@@ -403,6 +403,46 @@ export const testStore = ({ name, open }: StoreFixture): void => {
     assert.equal(await store.wasMirror('here', 'tallies/b/sum.txt', first.digest), false);
   });
 
+  promise(
+    'a version of a file is known in whichever checkout, and the newest record is that of its own',
+    async (store) => {
+      await openTally(store, 'a');
+      await add(store, 'a', 7);
+      const path = 'tallies/a/sum.txt';
+      const first = await store.mirrorAt('here', path);
+      assert.deepEqual(first === undefined ? [] : [first], await store.mirrors([]));
+      await add(store, 'a', 8);
+      assert.equal((await store.mirrorAt('here', path))?.source, 3);
+      assert.equal(await store.mirrorAt('there', path), undefined);
+      assert.equal(await store.mirrorAt('here', 'tallies/b/sum.txt'), undefined);
+      assert.equal(await store.versionOf(path, first?.digest ?? ''), 'tally:a');
+      assert.equal(await store.versionOf('tallies/b/sum.txt', first?.digest ?? ''), undefined);
+
+      // Documents of several sessions may lie at one path: what was taken in of them is a version of the file.
+      const [written, later] = ['d'.repeat(64), 'e'.repeat(64)];
+      const document = 'docs/session-state/CURRENT.md';
+      const takenIn = async (session: string, place: string, taken: readonly string[]): Promise<void> => {
+        const where = { place, root: 'docs', handover: null, session_state: 'session-state/CURRENT.md' };
+        await commit(store, session, [
+          { type: 'DocumentEdited', v: 1, data: { ...where, origin: 'file', texts: {}, taken: [...taken] } },
+        ]);
+      };
+      await openTally(store, 'b');
+      await openTally(store, 'c');
+      assert.equal(await store.versionOf(document, written), undefined);
+      await takenIn('b', 'there', [written]);
+      assert.equal(await store.versionOf(document, written), 'tally:b');
+      assert.equal(await store.wasMirror('here', document, written), false);
+      await takenIn('c', 'here', [written, later]);
+      assert.equal(await store.versionOf(document, written), 'tally:c', 'the newest of several');
+      assert.deepEqual(
+        [(await store.mirrorAt('there', document))?.session, (await store.mirrorAt('here', document))?.session],
+        ['tally:b', 'tally:c'],
+      );
+      assert.equal((await store.mirrorAt('here', document))?.digest, later);
+    },
+  );
+
   promise('what is found in the place of a mirror is known by its stamp, else by its digest', async (store) => {
     await openTally(store, 'a');
     const told: unknown[] = [];

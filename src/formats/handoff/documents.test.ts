@@ -132,6 +132,18 @@ describe('what somebody writes into a document', () => {
     assert.equal(carried, newest.replace('## Next owner\ncarl', '## Next owner\ndora'));
   });
 
+  it('says of the steps what the other half says too, also where no step is meant', () => {
+    const session = begun();
+    const { handover } = standingTexts({ session, bases: noBases });
+    const text = handover.replace('## Current step\nNone', '## Current step\nLooking around');
+    const taken = written(session, 'handover', text);
+    assert.deepEqual(typesOf(taken.events), ['DocumentEdited']);
+    assert.equal(section(stateOf(taken), 'Current step').trim(), 'Looking around');
+    assert.equal(standingTexts(taken).handover, text.replace(origin.now, later.now));
+    const own = text.replace('Looking around', '');
+    assert.equal(section(stateOf(written(session, 'handover', own)), 'Current step').trim(), 'None');
+  });
+
   it('moves nothing where a section is there twice: nobody knows which of them counts', () => {
     const session = begun();
     const text = `${stateOf({ session, bases: noBases })}\n## Status\nblocked\n`;

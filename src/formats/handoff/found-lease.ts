@@ -2,7 +2,6 @@ import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { World } from '../../kernel/verb.ts';
 import { shellWord } from '../../lib/text.ts';
 import { noLease, type LeaseFile } from './lease-file.ts';
-import { wasVersion } from './seen.ts';
 import { leaseToJson } from './summary.ts';
 import { leaseIn, leasePath, type Look } from './workspace.ts';
 
@@ -21,19 +20,21 @@ export interface FoundLease {
 
 /** Looks for it. `root` is the root of the documents from that of the checkout; undefined outside of it. */
 export const findLease = async (
-  { store, caller, places, files }: World,
+  world: Pick<World, 'store' | 'caller' | 'files'>,
   look: Look,
   root: string | undefined,
 ): Promise<FoundLease> => {
-  const digest = files.digest(look.root, leasePath)?.sha256 ?? null;
-  const { id } = places.here;
-  const isOurs =
-    id !== null &&
-    root !== undefined &&
-    digest !== null &&
-    (await wasVersion({ store }, id, `${root}/${leasePath}`, digest));
-  return { look, file: isOurs ? noLease : leaseIn(look, caller.now), digest, exists: digest !== null };
+  const digest = world.files.digest(look.root, leasePath)?.sha256 ?? null;
+  const isOurs = root !== undefined && (await isOwnLease(world, root, digest));
+  return { look, file: isOurs ? noLease : leaseIn(look, world.caller.now), digest, exists: digest !== null };
 };
+
+/** Whether the file of a lease with that digest was made here, or in another checkout of the same store. */
+export const isOwnLease = async (
+  { store }: Pick<World, 'store'>,
+  root: string,
+  digest: string | null,
+): Promise<boolean> => digest !== null && (await store.versionOf(`${root}/${leasePath}`, digest)) !== undefined;
 
 /** Why what another program has written keeps somebody out; undefined where it does not. */
 export const refuseFile = (

@@ -14,7 +14,8 @@ import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { cleanDocument, digestOfDocument } from './clean.ts';
-import { findLease, refuseFile } from './found-lease.ts';
+import { findLease, isOwnLease, refuseFile } from './found-lease.ts';
+import { printLease } from './lease-file.ts';
 import { readDocument, sessionState, valueOf } from './document.ts';
 import { findRoot, lookBelow, mostBytes, refuseText, type Whereabouts } from './look.ts';
 import { halves, printStanding, type Half } from './print.ts';
@@ -22,7 +23,7 @@ import { basesOf, type FoundHalf, type SeenPair } from './seen.ts';
 import { takeIn, type Bases, type Edit, type TakenIn } from './take-in.ts';
 import { isNone } from './values.ts';
 import { toldSession, unknownBeside } from './told.ts';
-import { currentPath, locateLive, withTexts, type Look } from './workspace.ts';
+import { currentPath, leasePath, locateLive, withTexts, type Look } from './workspace.ts';
 
 /** The pair of a checkout that is worked on, and the session that it describes. */
 
@@ -401,9 +402,14 @@ export const settle = async (world: World, look: Look): Promise<Settled> => {
     const session = await describedSession(world, root);
     if (id === null || session === undefined) return await settleTold(world, { look, root });
     const { bases, found } = (await world.documents(session)).leave(session).pair as SeenPair;
-    const texts = new Map<string, string>();
-    const stale = [];
-    const unwritten = [];
+    const texts = new Map<string, string | null>();
+    const stale: Settled['stale'][number][] = [];
+    const unwritten: Settled['stale'][number][] = [];
+    const tellOlder = async (path: string): Promise<void> => {
+      const isToBeWritten = (await world.store.mirrorAt(id, `${root}/${path}`))?.stamp === null;
+      if (isToBeWritten) unwritten.push(staleText(session, `${path} is not written yet as ${session.key} says it`));
+      else stale.push(staleText(session, `${path} is an older version of what ${session.key} says`));
+    };
     for (const [half, path] of documentsOf(session)) {
       const { text, isEdited, problem } = found[half];
       if (text === undefined && problem === undefined)
@@ -414,9 +420,12 @@ export const settle = async (world: World, look: Look): Promise<Settled> => {
       const wanted = printStanding(session, half, bases[half]);
       texts.set(path, wanted);
       if (text === wanted) continue;
-      const isToBeWritten = (await world.store.mirrorAt(id, `${root}/${path}`))?.stamp === null;
-      if (isToBeWritten) unwritten.push(staleText(session, `${path} is not written yet as ${session.key} says it`));
-      else stale.push(staleText(session, `${path} is an older version of what ${session.key} says`));
+      await tellOlder(path);
+    }
+    const lease = await olderLease(world, { look, root }, session);
+    if (lease !== undefined) {
+      texts.set(leasePath, lease);
+      await tellOlder(leasePath);
     }
     return { look: withTexts(look, texts), stale, unwritten, session };
   } catch (error) {
@@ -439,7 +448,27 @@ const settleTold = async (world: World, ground: Ground): Promise<Settled> => {
       const text = project.whole(look.root, path, mostBytes);
       return text.ok && cleanDocument(text.value) === printStanding(session, half, bases[half]);
     });
-  return isNewest ? { look, stale: [], session } : { look, stale: [goneOn(session)] };
+  const lease = await olderLease(world, ground, session);
+  const shown = lease === undefined ? look : withTexts(look, new Map([[leasePath, lease]]));
+  if (!isNewest) return { look: shown, stale: [goneOn(session)] };
+  return { look: shown, stale: lease === undefined ? [] : [goneOn(session)], session };
+};
+
+/**
+ * What the file of the lease is to be, null for none, where an older version of it lies there; undefined where none does, and
+ * what is there is the newest or somebody else's.
+ */
+const olderLease = async (
+  world: World,
+  { look, root }: Ground,
+  { common: { lease, documents } }: OpenedSession,
+): Promise<string | null | undefined> => {
+  const text = look.read(leasePath);
+  if (!text.ok) return undefined;
+  const wanted = lease === null || documents === undefined ? null : printLease(lease, documents);
+  if (text.value === wanted) return undefined;
+  const digest = world.files.digest(look.root, leasePath)?.sha256 ?? null;
+  return (await isOwnLease(world, root, digest)) ? wanted : undefined;
 };
 
 /** The halves that a session has, with their paths from the root. */

@@ -186,7 +186,8 @@ const leaseMirror = (
   { common: { lease } }: OpenedSession,
   { place, root, handover: transfer, sessionState: state, leaseSeq, leaseInstead: replaces }: Documents,
 ): readonly Mirror[] => {
-  if (leaseSeq === null) return [];
+  // Nobody held it here; version control may have brought what was written elsewhere.
+  if (leaseSeq === null) return [goneLease(place, root, 1)];
   const path = `${root}/${leasePath}`;
   return [
     lease === null

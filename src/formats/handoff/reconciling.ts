@@ -1,4 +1,5 @@
 import type { Order } from '../../kernel/dispatch.ts';
+import { kernelEvent, type DecidedEvent } from '../../kernel/event.ts';
 import { decideReopen, isOverForGood } from '../../kernel/lifecycle.ts';
 import type { OpenedSession } from '../../kernel/session.ts';
 import type { World } from '../../kernel/verb.ts';
@@ -14,6 +15,7 @@ import { halves, pointerFrom, type Half } from './print.ts';
 import { printSections, readSections, type Sections } from './sections.ts';
 import { refuseUntaken, type SeenPair } from './seen.ts';
 import type { Status } from './statuses.ts';
+import { whereToData } from './take-in.ts';
 import { labelled, listItems } from './values.ts';
 import { pathsNamed } from './named-files.ts';
 import { behind, decideChange, keepsOwner, type Signed } from './write.ts';
@@ -67,7 +69,9 @@ export const orderReconciled = (
         ? decideReopen(worked.session, override, isOverForGood(worked.session) ? override : undefined)
         : ok([]);
       if (!reopened.ok) return reopened;
-      const session = behind(worked.session, reopened.value, origin);
+      // One of the sides is written over: both are in the log before that.
+      const ahead = [...reopened.value, ...(isConflict ? [asFound(worked.session, seen)] : [])];
+      const session = behind(worked.session, ahead, origin);
       const mended = (half: Half): string => printSections(whole(half, isConflict ? found(half) : standing[half]));
       const over = {
         ...(isConflict ? foundIn(seen) : {}),
@@ -82,7 +86,7 @@ export const orderReconciled = (
         origin,
         over,
       );
-      return changed.ok ? ok({ ...changed.value, events: [...reopened.value, ...changed.value.events] }) : changed;
+      return changed.ok ? ok({ ...changed.value, events: [...ahead, ...changed.value.events] }) : changed;
     },
     (session, texts) => {
       const { documents } = session.common;
@@ -116,6 +120,20 @@ const foundIn = ({ found: { handover, session_state: state } }: SeenPair) => ({
   session_state: state.text,
   taken: [handover, state].flatMap(({ digest }) => digest ?? []),
 });
+
+/** The texts of the files that say two things, as they are, with what they say. */
+const asFound = ({ key, common }: OpenedSession, { found, conflicts }: SeenPair): DecidedEvent => {
+  if (common.documents === undefined) throw new Error(`${key} has no documents`);
+  const texts = Object.entries(found).flatMap(([half, { text }]) =>
+    text === undefined ? [] : [[half, { text, differs: {} }] as const],
+  );
+  return kernelEvent('DocumentEdited', {
+    ...whereToData(common.documents),
+    origin: 'file',
+    texts: Object.fromEntries(texts),
+    conflicts: conflicts.map((one) => ({ ...one })),
+  });
+};
 
 /** What is seen of the work that speaks against what the documents say. */
 const evidenceOf = (

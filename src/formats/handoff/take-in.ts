@@ -11,7 +11,7 @@ import { err, ok, type Result } from '../../lib/result.ts';
 import { bodyOf, isPlaceholder, valueOf } from './document.ts';
 import { bodiesOf, oneLineOf, pairFieldsOf } from './fields.ts';
 import { halves, isSame, printStanding, type DocumentText, type Half } from './print.ts';
-import { bodyLines, readSections, type Sections } from './sections.ts';
+import { bodyLines, printSections, readSections, withBody, type Sections } from './sections.ts';
 import { statuses } from './statuses.ts';
 import { isNone, labelled, listItems } from './values.ts';
 
@@ -77,11 +77,13 @@ const shared: Readonly<Record<Half, readonly string[]>> = {
 export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: Origin): Result<TakenIn, Refusal> => {
   const { documents } = before.common;
   if (documents === undefined) throw new Error(`${before.key} has no documents`);
-  const pairs = writtenHalves(edit).map(({ half, text, over }) => ({
-    half,
-    written: readSections(text),
-    stood: readSections(over ?? printStanding(before, half, bases[half])),
-  }));
+  const pairsOf = (said: Edit): readonly HalfPair[] =>
+    writtenHalves(said).map(({ half, text, over }) => ({
+      half,
+      written: readSections(text),
+      stood: readSections(over ?? printStanding(before, half, bases[half])),
+    }));
+  const pairs = pairsOf(edit);
   const conflicts: Conflict[] = disagreements(pairs);
   if (conflicts.length > 0) return ok({ events: [], session: before, bases, conflicts });
 
@@ -96,10 +98,12 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
   // What was written into the other half as well shows here too: so each differs from what it would have led to by itself.
   const isApart = edit.origin === 'file' && edit.isFound !== true && pairs.length > 1;
   const ledTo = (pair: HalfPair): OpenedSession => (isApart ? takePairs(before, [pair], edit, origin).session : aimed);
+  const whole =
+    edit.isFound === true ? edit : withTwins(edit, pairs, aimed, (half) => printStanding(before, half, bases[half]));
   const texts = Object.fromEntries(
-    pairs.map((pair, at) => [
+    pairsOf(whole).map((pair, at) => [
       pair.half,
-      { text: writtenHalves(edit)[at]?.text ?? '', differs: differencesOf(before, ledTo(pair), pair) },
+      { text: writtenHalves(whole)[at]?.text ?? '', differs: differencesOf(before, ledTo(pair), pair) },
     ]),
   );
   const edited = kernelEvent('DocumentEdited', {
@@ -117,8 +121,8 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
     events: [...events, edited],
     session: { ...after, common: after.common ?? session.common },
     bases: {
-      handover: baseOf('handover', edit, texts, origin) ?? bases.handover,
-      session_state: baseOf('session_state', edit, texts, origin) ?? bases.session_state,
+      handover: baseOf('handover', whole, texts, origin) ?? bases.handover,
+      session_state: baseOf('session_state', whole, texts, origin) ?? bases.session_state,
     },
     conflicts,
   });
@@ -202,6 +206,33 @@ const disagreements = (pairs: readonly HalfPair[]): Conflict[] => {
     const [written, stands] = [valueOf(one.written, name), valueOf(other.written, twin)];
     return written === stands ? [] : [{ section: name, written, stands, because: 'the two documents disagree' }];
   });
+};
+
+/** What one half was changed to say of the steps, and no session holds, stands in the other one too. */
+const withTwins = (
+  edit: Edit,
+  pairs: readonly HalfPair[],
+  session: OpenedSession,
+  standing: (half: Half) => string,
+): Edit => {
+  const nobody = { updatedAt: '', updatedBy: '', pointer: null };
+  const written = { ...edit.written };
+  for (const pair of pairs) {
+    const twin = pair.half === 'handover' ? 'session_state' : 'handover';
+    if (twin === 'handover' && session.common.documents?.handover === null) continue;
+    const said = bodiesOf(halves[twin], pairFieldsOf(session), nobody);
+    for (const name of ['Last completed step', 'Current step']) {
+      const value = valueOf(pair.written, name);
+      const isHeld = said.get(name)?.join('\n') === value;
+      if (isHeld || value === '' || isPlaceholder(value) || !isChanged(pair, name)) continue;
+      const { text = standing(twin), over } = written[twin] ?? {};
+      const sections = readSections(text);
+      if (valueOf(sections, name) === value) continue;
+      const changed = withBody(sections, name, [value]);
+      if (changed.ok) written[twin] = { text: printSections(changed.value), over };
+    }
+  }
+  return { ...edit, written };
 };
 
 /** The value that one of the halves was changed to say. */

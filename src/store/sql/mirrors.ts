@@ -1,7 +1,7 @@
 import { takenFiles } from '../../kernel/documents.ts';
 import type { StoredEvent } from '../../kernel/event.ts';
 import { mirrorsOf, type Kinds, type Mirror } from '../../kernel/kind.ts';
-import { goneDigest, type MirrorFile, type MirrorRecord } from '../../kernel/ports.ts';
+import { goneDigest, leftStamp, type MirrorFile, type MirrorRecord } from '../../kernel/ports.ts';
 import type { OpenedSession, Session } from '../../kernel/session.ts';
 import { isOpened } from '../../kernel/session.ts';
 import { sha256 } from '../../lib/sha256.ts';
@@ -14,7 +14,8 @@ const newest =
 
 /**
  * Records the mirrors that a commit changed, before anything of them is written. A file is left by a commit alone: of one that
- * the session was never in nothing is to be done, and perhaps it is another session's by now.
+ * the session was never in nothing is to be done, and perhaps it is another session's by now. One beside documents counts as
+ * left there, so that a version of it which version control has brought is taken away.
  */
 export function* recordMirrors(
   kinds: Kinds,
@@ -29,7 +30,9 @@ export function* recordMirrors(
     const known = earlier.get(placed(mirror));
     // What another program had left there is left with the first thing that happens here.
     const wasThere = known === undefined ? wasOpened && mirror.original !== undefined : known.isGone !== true;
-    if (known?.source === mirror.source || (mirror.isGone === true && !wasThere)) continue;
+    if (known?.source === mirror.source) continue;
+    const wasNever = mirror.isGone === true && !wasThere;
+    if (wasNever && mirror.place === undefined) continue;
     const isUnsure = mirror.isOriginalAlone === true && known === undefined;
     if (isUnsure && (yield* selectMirrorAt(after.common.place, mirror.path)) !== undefined) continue;
     const events: StoredEvent[] = [];
@@ -42,12 +45,13 @@ export function* recordMirrors(
     const [source, ...others] = events;
     if (source === undefined) throw new Error(`${after.key}: the mirror ${mirror.path} is made from no event`);
     yield* run(
-      'INSERT INTO mirror (session, place, path, source, digest, at) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT INTO mirror (session, place, path, source, digest, stamp, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
       after.key,
       mirror.place ?? after.common.place,
       mirror.path,
       mirror.source,
       mirror.isGone === true ? goneDigest : sha256(mirror.render(source, ...others)),
+      wasNever ? leftStamp : null,
       after.common.updatedAt,
     );
   }

@@ -23,7 +23,7 @@ import { refuseDamaged, refuseReadOnly } from './failures.ts';
 import { refuseFileSystem, systemMounts, type MountTable } from './file-system.ts';
 import { copyKept, readStart } from './kept-files.ts';
 import { describeLog } from './salvage/wal.ts';
-import { keepTip, readNewestTip } from './tip.ts';
+import { keepTip, readNewestTip, readTip, type Tip } from './tip.ts';
 import { unfinishedRepairs } from './unfinished.ts';
 import { sleep } from './waiting.ts';
 
@@ -190,7 +190,8 @@ const openReadOnly = (path: string): Omit<OpenedFile, 'readOnly'> => {
 
 /** Whether the log is what was written: what SQLite cannot follow any more it would leave out without a word. */
 const checkLog = (database: Database): void => {
-  const problem = brokenLog(database.path) ?? lostEvent(database);
+  const broken = brokenLog(database.path);
+  const problem = broken === undefined || isAllThere(database) ? lostEvent(database) : broken;
   if (problem !== undefined) throw new StoreFailure(refuseDamaged(database.path, problem));
 };
 
@@ -225,14 +226,26 @@ const shownFrames = (path: string): number | undefined => {
   return header.readUInt32LE(0) === 3_007_000 ? header.readUInt32LE(16) : header.readUInt32BE(16);
 };
 
+/**
+ * Whether every event that was answered since the log was begun is there. A writer that is killed when its commit stands in
+ * the log, and nobody was shown it yet, has answered nobody: whoever writes next begins in its place, and where that is
+ * shorter the rest of it stands behind, as if something were broken there.
+ */
+const isAllThere = (database: Database): boolean => {
+  const answered = readTip(database.path);
+  return answered.length > 0 && answered.every((tip) => isThere(database, tip));
+};
+
 /** The end of a log may be gone so that nothing of it shows that: then the newest events that were answered are not there. */
 const lostEvent = (database: Database): string | undefined => {
   const newest = readNewestTip(database.path);
-  if (newest === undefined) return undefined;
+  if (newest === undefined || isThere(database, newest)) return undefined;
   const { session, seq } = newest;
-  if (database.get('SELECT 1 FROM event WHERE session = ? AND seq = ?', session, seq) !== undefined) return undefined;
   return `event ${seq} of ${session} was answered and is not in it: its log ${basename(database.path)}-wal was lost or cut`;
 };
+
+const isThere = (database: Database, { session, seq }: Tip): boolean =>
+  database.get('SELECT 1 FROM event WHERE session = ? AND seq = ?', session, seq) !== undefined;
 
 /** A copy of a store for this process alone. */
 interface PrivateCopy {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdtempSync,
@@ -218,6 +220,57 @@ const commitTo = async (store: Store, events: readonly NewEvent[], journalOnly =
   });
   assert.ok(outcome.ok);
 };
+
+/**
+ * A writer that is killed when its commit stands in the log and before others are shown it: the head of the index, which is
+ * written last, is as it was.
+ */
+const killUnseen = (path: string): void => {
+  const program = `
+    const fs = require('node:fs');
+    const { DatabaseSync } = require('node:sqlite');
+    const path = process.argv[1];
+    const database = new DatabaseSync(path, { timeout: 5000 });
+    database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; BEGIN IMMEDIATE');
+    const index = fs.openSync(path + '-shm', 'r+');
+    const head = Buffer.alloc(96);
+    fs.readSync(index, head, 0, 96, 0);
+    database.prepare('INSERT INTO meta VALUES (?, ?)').run('unseen', 'x'.repeat(200_000));
+    database.exec('COMMIT');
+    fs.writeSync(index, head, 0, 96, 0);
+    process.kill(process.pid, 'SIGKILL');
+  `;
+  const { signal, stderr } = spawnSync(process.execPath, ['--no-warnings', '-e', program, path], { encoding: 'utf8' });
+  assert.equal(signal, 'SIGKILL', stderr);
+};
+
+test('what is left of a commit that nobody was shown is no damage; what was answered and is gone is', async (t) => {
+  const path = join(folderOf(t), 'stint.db');
+  const holder = openSqliteStore(path, kinds, { create: true });
+  t.after(holder.close);
+  const opened = { type: 'SessionOpened', v: 1, data: { branch: null, worktree: 'main' } };
+  await commitTo(holder, [opened]);
+  killUnseen(path);
+  const looks = () => {
+    const store = openSqliteStore(path, kinds, { create: false });
+    t.after(store.close);
+    return store;
+  };
+  assert.equal((await looks().rows({})).length, 1);
+  // Whoever writes next begins where that commit does, and ends before its end.
+  await commitTo(holder, [{ type: 'Noted', v: 1, data: { text: 'x' } }], true);
+  assert.equal((await looks().read('review:a'))?.row.seq, 2);
+  await commitTo(looks(), [{ type: 'Noted', v: 1, data: { text: 'y' } }], true);
+
+  appendFileSync(`${path}-tip`, 'review:a 4\n');
+  assert.match(failure(looks).refusal.message, /its log breaks off after \d+ of \d+ pages/);
+  rmSync(`${path}-tip`);
+  assert.match(
+    failure(looks).refusal.message,
+    /its log breaks off/,
+    'without a word of what was answered nobody knows',
+  );
+});
 
 test('a snapshot is read by who folds the state, and written when one is taken: not by remarks, lists and reading', async (t) => {
   const { of, begin, commit, phase, another, asks } = await watched(t);

@@ -9,7 +9,7 @@ import { errnoCode } from '../../lib/atomic-file.ts';
 const tipOf = (path: string): string => `${path}-tip`;
 
 /** An event that was answered. */
-interface Tip {
+export interface Tip {
   readonly session: string;
   readonly seq: number;
 }
