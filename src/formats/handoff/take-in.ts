@@ -98,8 +98,9 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
   // What was written into the other half as well shows here too: so each differs from what it would have led to by itself.
   const isApart = edit.origin === 'file' && edit.isFound !== true && pairs.length > 1;
   const ledTo = (pair: HalfPair): OpenedSession => (isApart ? takePairs(before, [pair], edit, origin).session : aimed);
-  const whole =
-    edit.isFound === true ? edit : withTwins(edit, pairs, aimed, (half) => printStanding(before, half, bases[half]));
+  // Of what another program has left each half stays as it is, and the steps of other kinds follow their work.
+  const isSpread = edit.isFound !== true && session.folded.handoff !== undefined;
+  const whole = isSpread ? withTwins(edit, pairs, aimed, (half) => printStanding(before, half, bases[half])) : edit;
   const texts = Object.fromEntries(
     pairsOf(whole).map((pair, at) => [
       pair.half,
