@@ -47,7 +47,7 @@ On GitHub Actions, where GITHUB_ACTIONS is true, or with --annotations, each err
     apart: async (tools, input) => {
       const root = await findRoot({ project: async () => tools.files }, input);
       if (!root.ok) return err({ refusal: root.error });
-      const { files, ask } = tools;
+      const { files } = tools;
       const where = root.value;
       const standing = checkedIn(files, where, ciFile);
       const ci =
@@ -56,88 +56,43 @@ On GitHub Actions, where GITHUB_ACTIONS is true, or with --annotations, each err
           : input.no_ci_policy_file === true
             ? ok(undefined)
             : standing;
-      const requires = (found: FoundCi, name: 'require_trust_policy' | 'require_redaction_policy'): boolean =>
-        found.ok && found.value?.policy[name] === true;
-      const isLeftOut = {
-        require_trust_policy: input.skip_policy,
-        require_redaction_policy: input.skip_redaction_policy,
-      };
-      const loosened = standing.ok
-        ? (['require_trust_policy', 'require_redaction_policy'] as const).filter(
-            (name) =>
-              requires(standing, name) && (isLeftOut[name] === true || !(requires(ci, name) || input[name] === true)),
-          )
-        : ci === standing
-          ? []
-          : ['what cannot be read'];
-
-      const policyCheck = <Policy>(
-        name: string,
-        found: Result<FoundPolicy<Policy> | undefined, UnreadPolicy>,
-        kind: PolicyKind<Policy>,
-        isRequired: boolean,
-        beside: (policy: Policy) => readonly string[] = () => [],
-      ): CheckDone => {
-        const there = required(found, where, kind);
-        if (there.ok) {
-          const { path: file, policy } = there.value;
-          return done(
-            name,
-            beside(policy).map((text) => ({ text, file })),
-          );
-        }
-        const { path, faults, refusal } = there.error;
-        const problems = faults.map(({ line, text }) => ({ text, file: path, line, hint: refusal.hint }));
-        if (!found.ok) return done(name, problems);
-        const missing = problems.map((problem) => ({ ...problem, isMissing: true }));
-        return { ...done(name, isRequired ? missing : []), result: 'not-present' };
-      };
+      const { needs, loosened } = demandsOf(standing, ci, input);
       const checks = [
         await checkOf('self_check', async () => (await import('./self-check.ts')).selfCheck()),
         input.skip_policy === true
           ? skipped('trust_policy')
-          : policyCheck(
-              'trust_policy',
-              checkedIn(files, where, trustFile),
-              trustFile,
-              requires(ci, 'require_trust_policy') || input.require_trust_policy === true,
-              (policy) => signersFaults(tools, where, policy),
+          : checkPolicy(where, trustFile, checkedIn(files, where, trustFile), needs.trust, (policy) =>
+              signersFaults(tools, where, policy),
             ),
-        policyCheck('ci_policy', ci, ciFile, input.require_ci_policy === true),
+        checkPolicy(where, ciFile, ci, input.require_ci_policy === true),
         input.skip_redaction_policy === true
           ? skipped('redaction_policy')
-          : policyCheck(
-              'redaction_policy',
-              checkedIn(files, where, redactionFile),
-              redactionFile,
-              requires(ci, 'require_redaction_policy') || input.require_redaction_policy === true,
-            ),
+          : checkPolicy(where, redactionFile, checkedIn(files, where, redactionFile), needs.redaction),
         input.skip_smoke === true
           ? skipped('smoke')
           : await checkOf('smoke', async () => (await import('./smoke.ts')).smoke()),
-        input.skip_stores === true ? skipped('stores') : await checkStore(ask),
+        input.skip_stores === true ? skipped('stores') : await checkStore(tools.ask),
         await checkDocuments(tools, where),
       ];
-      const problems = checks.flatMap((check) => check.problems);
+      const problems = [
+        ...checks.flatMap((check) => check.problems),
+        ...(input.override === undefined ? loosened : []).map((text) => ({
+          text: `ci_policy: ${text}`,
+          file: `${where}/${ciFile.file}`,
+          isRequired: true,
+          hint: 'leave that flag out, or say why with --override REASON: it is reported',
+        })),
+      ];
       const isAnnotated = input.annotations === true || tools.variable('GITHUB_ACTIONS') === 'true';
-      const widening =
-        loosened.length === 0 || input.override !== undefined
-          ? undefined
-          : refuse('policy', `The CI policy of this project says ${loosened.join(', ')}, and this leaves it out.`, {
-              expected: 'every check that the CI policy requires',
-              hint: 'leave that flag out, or say why with --override REASON: it is reported',
-            });
-      const errors = [...problems.map(({ text }) => text), ...(widening === undefined ? [] : [widening.message])];
       const report = {
-        result: errors.length > 0 ? 'error' : 'ok',
+        result: problems.length > 0 ? 'error' : 'ok',
         docs_root: where,
         ci_policy_path: ci.ok ? (ci.value?.path ?? null) : ci.error.path,
         checks: checks.map(({ name, result }) => ({ name, result })),
-        errors,
+        errors: problems.map(({ text }) => text),
         override: loosened.length > 0 && input.override !== undefined ? { reason: input.override, loosened } : null,
         annotations: isAnnotated ? problems.map((problem) => annotationOf(problem, tools.root)) : [],
       };
-      if (widening !== undefined) return err({ report, refusal: widening });
       return problems.length === 0 ? ok(report) : err({ report, refusal: refuseProblems(problems) });
     },
   },
@@ -154,8 +109,6 @@ On GitHub Actions, where GITHUB_ACTIONS is true, or with --annotations, each err
     ].join('\n'),
 });
 
-type FoundCi = Result<FoundPolicy<CiPolicy> | undefined, UnreadPolicy>;
-
 /** What a check has found wrong. */
 interface Problem {
   readonly text: string;
@@ -163,8 +116,8 @@ interface Problem {
   readonly file?: string | undefined;
   readonly line?: number | undefined;
   readonly hint?: string | undefined;
-  /** That it is about a policy which is required and not there. */
-  readonly isMissing?: boolean;
+  /** That it is about a policy which is required. */
+  readonly isRequired?: boolean;
 }
 
 interface CheckDone {
@@ -180,6 +133,66 @@ const done = (name: string, problems: readonly Problem[]): CheckDone => ({
 });
 
 const skipped = (name: string): CheckDone => ({ name, result: 'skipped', problems: [] });
+
+type Found<Policy> = Result<FoundPolicy<Policy> | undefined, UnreadPolicy>;
+
+/** Which policies have to be there, and what the caller leaves out although the policy that is checked in requires it. */
+const demandsOf = (
+  standing: Found<CiPolicy>,
+  ci: Found<CiPolicy>,
+  input: Readonly<
+    Partial<
+      Record<
+        'require_trust_policy' | 'require_redaction_policy' | 'skip_policy' | 'skip_redaction_policy',
+        boolean | undefined
+      >
+    >
+  >,
+): { readonly needs: Readonly<Record<'trust' | 'redaction', boolean>>; readonly loosened: readonly string[] } => {
+  const isSaid = (found: Found<CiPolicy>, name: 'require_trust_policy' | 'require_redaction_policy'): boolean =>
+    found.ok && found.value?.policy[name] === true;
+  const needs = {
+    trust: isSaid(ci, 'require_trust_policy') || input.require_trust_policy === true,
+    redaction: isSaid(ci, 'require_redaction_policy') || input.require_redaction_policy === true,
+  };
+  const isLeft = (isNeeded: boolean, isSkipped: boolean | undefined): boolean => !isNeeded || isSkipped === true;
+  return {
+    needs,
+    loosened: [
+      ...(standing.ok || ci === standing ? [] : ['a CI policy is there and cannot be read, and it is left out']),
+      ...(isSaid(standing, 'require_trust_policy') && isLeft(needs.trust, input.skip_policy)
+        ? ['require_trust_policy is left out']
+        : []),
+      ...(isSaid(standing, 'require_redaction_policy') && isLeft(needs.redaction, input.skip_redaction_policy)
+        ? ['require_redaction_policy is left out']
+        : []),
+    ],
+  };
+};
+
+/** A policy, with what `beside` finds wrong with it. */
+const checkPolicy = <Policy>(
+  root: string,
+  kind: PolicyKind<Policy>,
+  found: Found<Policy>,
+  isRequired: boolean,
+  beside: (policy: Policy) => readonly string[] = () => [],
+): CheckDone => {
+  const name = `${kind.word}_policy`;
+  const there = required(found, root, kind);
+  if (there.ok) {
+    const { path: file, policy } = there.value;
+    return done(
+      name,
+      beside(policy).map((text) => ({ text, file })),
+    );
+  }
+  const { path: file, faults, refusal } = there.error;
+  const problems = faults.map(({ line, text }) => ({ text, file, line, hint: refusal.hint }));
+  if (!found.ok) return done(name, problems);
+  const missing = isRequired ? problems.map((problem) => ({ ...problem, isRequired })) : [];
+  return { ...done(name, missing), result: 'not-present' };
+};
 
 const checkOf = async (name: string, find: () => Promise<readonly string[]>): Promise<CheckDone> =>
   done(
@@ -222,10 +235,10 @@ const checkDocuments = async ({ files, clock }: Apart, root: string): Promise<Ch
 };
 
 const refuseProblems = (problems: readonly Problem[]): Refusal => {
-  const isMissing = problems.some((problem) => problem.isMissing === true);
+  const isRequired = problems.some((problem) => problem.isRequired === true);
   const count = problems.length === 1 ? 'one error' : `${problems.length} errors`;
   const hint = problems.find((problem) => problem.hint !== undefined)?.hint;
-  return refuse(isMissing ? 'policy' : 'invariant-unmet', `The checks have found ${count}.`, {
+  return refuse(isRequired ? 'policy' : 'invariant-unmet', `The checks have found ${count}.`, {
     expected: 'no errors',
     faults: problems.map(({ text }) => text),
     ...(hint === undefined ? {} : { hint }),
