@@ -155,6 +155,11 @@ test('a file of signers below the documents vouches for a key; one that leads ou
   assert.equal(trust(world, '--allowed-signers', 'own').exit, 0);
   world.write('docs/tests/keys/signers', `zed ${key.line}\n`);
   assert.deepEqual([trust(world).exit, trust(world).reasons[0].code], [11, 'key']);
+  world.write('b.json', printBundle(3, sampleBundle3()));
+  world.write(policyPath, '{}');
+  assert.equal(trust(world).exit, 0);
+  assert.equal(trust(world, '--allowed-signers', 'own').reasons[0].code, 'unsigned');
+  world.write('b.json', printBundle(3, signed(sampleBundle3(), { with: key })));
   world.write(policyPath, JSON.stringify({ allowed_signers_file: 'keys/link' }));
   world.write('outside', `ana ${key.line}\n`);
   symlinkSync(join(world.project, 'outside'), world.path('docs/tests/keys/link'));

@@ -17,7 +17,7 @@ import { files as everyFile } from './files.ts';
 export const policyCi = defineVerb({
   name: 'policy ci',
   summary: 'Does this checkout hold together: the program, its policies, its store, its documents?',
-  details: `The one entry for continuous integration. Every check is made, and each is passed, failed, skipped or not-present: self_check (the program itself is whole), trust_policy, ci_policy and redaction_policy (as policy check-* looks at them), smoke (work is begun, handed over, packed and judged in a folder of its own that is gone afterwards), stores (what doctor finds) and documents (what handoff audit finds). Nothing in the checkout is written.
+  details: `The one entry for continuous integration. Every check is made, and each is passed, failed, skipped or not-present: self_check (the program itself is whole), trust_policy, ci_policy and redaction_policy (as policy check-* looks at them), smoke (work is begun, packed, signed, judged and taken over between two folders that are gone afterwards), stores (what doctor finds) and documents (what handoff audit finds). Nothing in the checkout is written.
 
 A policy that is not there is an error where the CI policy or a flag requires it. What the CI policy requires no flag takes away (12), unless --override REASON says why. Anything that failed is refused (6) with all of it; a policy that is required and not there with 12.
 

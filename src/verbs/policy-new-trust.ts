@@ -26,7 +26,7 @@ export const policyNewTrust = defineVerb({
 
 Whatever could not be used is refused before anything is written (2): negative hours, schemes and fingerprints that are none, profiles that no --profile-name declares, a list of a profile that accepts nothing of the root's. Where sshsig is named and no key is pinned it is written, and warnings say what has to be filled in before policy check-trust accepts it. Where a policy is there already nothing is written (9) without --force.`,
   examples: [
-    'stint policy new-trust --require-signature --profile-name dev --profile-name prod --allowed-public-key-fingerprint SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8',
+    'stint policy new-trust --require-signature --profile-name dev --profile-name prod --profile-allowed-public-key-fingerprint prod=SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8',
     'stint policy new-trust --profile-name review --profile-template review=staging --profile-max-age-hours review=6',
   ],
   input: () =>

@@ -172,7 +172,13 @@ test('W6: a signature that is there has to hold, also where none is required', (
   );
   assert.deepEqual([result, reasons.map(({ code }) => code)], ['untrusted', ['secret']]);
   assert.equal(judged(sampleBundle3(), { require_signature: true }), 'untrusted: unsigned');
-  assert.equal(judged(sampleBundle3(), { allowed_signers: ['ana'] }), 'untrusted: signer');
+  assert.equal(judged(sampleBundle3(), { revoked_signers: ['ana'] }), 'trusted');
+  for (const policy of [
+    { allowed_signers: ['ana'] },
+    { allowed_signers_file: 'signers' },
+    { allowed_public_key_fingerprints: [print(keys.old)] },
+  ])
+    assert.equal(judged(sampleBundle3(), policy), 'untrusted: unsigned', 'such a list accepts nothing without a name');
 });
 
 test('N37: what the caller revokes comes to what the policy revokes, and what he accepts takes nothing of it away', () => {
@@ -213,6 +219,15 @@ test('the state of the work is accepted as the policy says, and every reason is 
   const afterwards = { at: '2026-03-12T13:00:00.000Z' };
   assert.equal(judged(busy, { ...lax, allow_active_lease: true }, afterwards), 'untrusted: lease');
   assert.equal(judged(busy, { ...lax, allow_expired_lease: true }, afterwards), 'trusted-with-warnings');
+  assert.equal(judged(sampleBundle3({ readiness: null })), 'untrusted: readiness');
+  const { source } = sampleBundle3();
+  const bare = {
+    source: { ...(source as JsonObject), handover_name: null, session_state_name: null, docs_root: null },
+    documents: null,
+    texts: {},
+    readiness: null,
+  };
+  assert.equal(judged(sampleBundle3(bare)), 'trusted', 'without documents there is nothing to be ready');
   assert.equal(judged(sampleBundle3(), { allowed_next_owner: ['ben'] }), 'trusted');
   assert.equal(
     judged(sampleBundle3(), { allowed_next_owner: ['zed'], allowed_updated_by: ['zed'] }),

@@ -119,23 +119,32 @@ const ageReasons = (exportedAt: string, { max_age_hours: limit }: TrustRules, no
     : [];
 };
 
+/** The lists that nothing unsigned is on. */
+const signatureLists = [
+  'allowed_signature_schemes',
+  'allowed_signers',
+  'allowed_key_ids',
+  'allowed_public_key_fingerprints',
+] as const;
+
 const signatureReasons = (
   inspection: Inspection,
   signature: CheckedSignature,
   rules: TrustRules,
 ): readonly TrustReason[] => {
   const said = (key: string): string => wholeTextAt(inspection, `signature_${key}`);
+  if (signature === undefined) {
+    const isBound = rules.allowed_signers_files.length > 0 || signatureLists.some((name) => rules.allowed.has(name));
+    if (!rules.require_signature && !isBound) return [];
+    const why = rules.require_signature ? 'a signature is required' : 'the policy accepts some signatures alone';
+    return [reason('unsigned', `it is unsigned, and ${why}`)];
+  }
   const accepted = [
     ...unlisted('scheme', 'signature scheme', said('scheme'), rules, 'allowed_signature_schemes'),
     ...unlisted('signer', 'signer', said('signer'), rules, 'allowed_signers'),
     ...unlisted('key-id', 'key id', said('key_id'), rules, 'allowed_key_ids'),
     ...unlisted('fingerprint', 'key', said('public_key_fingerprint'), rules, 'allowed_public_key_fingerprints'),
   ];
-  if (signature === undefined)
-    return [
-      ...(rules.require_signature ? [reason('unsigned', 'it is unsigned, and a signature is required')] : []),
-      ...accepted,
-    ];
   const revoked = (what: string, name: Revocation, value: string): readonly TrustReason[] =>
     rules.revoked.get(name)?.includes(value) === true ? [reason('revoked', `the ${what} '${value}' is revoked`)] : [];
   const revokesNames = (['revoked_signers', 'revoked_key_ids'] as const).some(

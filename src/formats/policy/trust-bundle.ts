@@ -9,7 +9,7 @@ import { readSecret, readSigners, secretFields, type SecretInput } from '../bund
 import { verifySignature, type SignatureMeans } from '../bundle/signature.ts';
 import { chooseRules, type ChosenRules, type NoRules, type TrustCall } from './choose.ts';
 import { judgeTrust, verdictToJson, type CheckedSignature, type TrustVerdict } from './judge.ts';
-import { rulesToJson, type TrustPolicy, type TrustRules } from './trust.ts';
+import { rulesToJson, withFields, type TrustPolicy, type TrustRules } from './trust.ts';
 
 /** Whether a bundle that was read is trusted here, by the policy that is checked in and what the caller says beside it. */
 
@@ -46,13 +46,18 @@ export const trustBundle = (
 ): Result<JudgedBundle, NoRules> => {
   const chosen = chooseRules(tools.files, root, input);
   if (!chosen.ok) return chosen;
-  const { rules, source } = chosen.value;
+  const { source } = chosen.value;
+  // Whoever names the signers that count means that one of them has signed.
+  const rules =
+    input.allowed_signers === undefined
+      ? chosen.value.rules
+      : withFields(chosen.value.rules, { require_signature: true });
   const { now } = tools.clock;
   const inspection = inspectBundle(bundle, path, now);
   const signature = checkSignature(tools, root, bundle, rules, input);
   if (!signature.ok) return err({ source, errors: [signature.error.message], refusal: signature.error });
   const verdict = judgeTrust(inspection, signature.value, rules, now);
-  return ok({ inspection, signature: signature.value, chosen: chosen.value, verdict });
+  return ok({ inspection, signature: signature.value, chosen: { ...chosen.value, rules }, verdict });
 };
 
 /** What becomes of a signature by the keys that are known; each file of signers has to vouch for it. */
