@@ -45,8 +45,11 @@ export const signWithSsh = async (
 /** A private key that others may read is one that ssh-keygen does not use; it says so in six lines. */
 const refuseKeyFile = (path: string, keyFile: string): Refusal | undefined => {
   const isPublic = path.endsWith('.pub');
+  const expected = `the file of a ${isPublic ? 'public' : 'private'} key`;
   try {
-    const { uid, mode } = statSync(path);
+    const found = statSync(path);
+    if (!found.isFile()) return refuse('invalid-input', `${keyFile} is no file.`, { expected });
+    const { uid, mode } = found;
     if (isPublic || uid !== process.getuid?.() || (mode & 0o077) === 0) return undefined;
     return refuse('invariant-unmet', `Others may read the private key ${keyFile}.`, {
       expected: 'a private key that nobody else may read',
@@ -54,9 +57,7 @@ const refuseKeyFile = (path: string, keyFile: string): Refusal | undefined => {
     });
   } catch (error) {
     const { problem, code } = fileProblem(keyFile, error);
-    return refuse(code === 'ENOENT' ? 'not-found' : 'invalid-input', `${keyFile} ${problem}.`, {
-      expected: `the file of a ${isPublic ? 'public' : 'private'} key`,
-    });
+    return refuse(code === 'ENOENT' ? 'not-found' : 'invalid-input', `${keyFile} ${problem}.`, { expected });
   }
 };
 
