@@ -26,6 +26,7 @@ import type { Verb } from '../src/kernel/verb.ts';
 import type { Completeness, NextAction } from '../src/kernel/view.ts';
 import { kinds } from '../src/kinds/registry.gen.ts';
 import { allVerbs } from '../src/surfaces/verbs.ts';
+import { withoutSsh } from './support/ssh.ts';
 import { command, createWorld, repository, type Tidying } from './support/world.ts';
 
 const update = process.env['UPDATE_DOCS'] === '1';
@@ -147,7 +148,8 @@ const runPage = (tidying: Tidying, steps: readonly (Shown | { readonly file: str
 for (const page of pages) {
   const blocks = blocksOf(read(page));
   if (!blocks.some(({ language }) => language === 'console')) continue;
-  test(`${page} prints what it shows`, (t) => {
+  const needsSsh = blocks.some(({ lines }) => lines.some((line) => line.includes('ssh-keygen')));
+  test(`${page} prints what it shows`, { skip: needsSsh && withoutSsh }, (t) => {
     const steps = blocks.flatMap((block): readonly (Shown | { readonly file: string; readonly content: string })[] => {
       const file = /^file (\S+)$/.exec(block.mark)?.[1];
       if (file !== undefined) return [{ file, content: block.lines.join('\n') }];
