@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { printBundle, readBundle, signedText } from '../src/formats/bundle/bundle.ts';
 import { sampleBundle2, sampleBundle3 } from '../src/formats/bundle/samples.ts';
-import { namespace, proven, signatureSaying } from '../src/formats/bundle/signature.ts';
-import { readPublicKey } from '../src/lib/ssh-key.ts';
 import { runLimited } from './support/damage.ts';
-import { armored, createKey, keyFiles, sshsig, withoutSsh } from './support/ssh.ts';
-import { createWorld, lines, noon, say, shared, withoutShared, type Printed, type TestWorld } from './support/world.ts';
+import { publicOf, signed } from './support/signed-bundles.ts';
+import { createKey, keyFiles, withoutSsh } from './support/ssh.ts';
+import { createWorld, lines, say, shared, withoutShared, type Printed, type TestWorld } from './support/world.ts';
 
 const samples = { 2: sampleBundle2, 3: sampleBundle3 } as const;
 const versions = [2, 3] as const;
@@ -64,10 +63,10 @@ test('nothing is written but the bundle that is signed', (context) => {
   const world = withBundles(context);
   const before = readdirSync(world.project);
   world.answer(...sign, '--bundle', 'b3.json', ...withSecret);
-  const signed = read(world, 'b3.json');
+  const after = read(world, 'b3.json');
   world.answer('bundle', 'verify', '--bundle', 'b3.json', ...withSecret);
   refused(world, 11, 'bundle', 'verify', '--bundle', 'b2.json', ...withSecret);
-  assert.equal(read(world, 'b3.json'), signed);
+  assert.equal(read(world, 'b3.json'), after);
   assert.deepEqual(readdirSync(world.project), before);
 });
 
@@ -76,11 +75,11 @@ test('a bundle is signed once, and again where somebody says so', (context) => {
   for (const version of versions) {
     const args = [...sign, '--bundle', `b${version}.json`, ...withSecret];
     world.answer(...args);
-    const signed = read(world, `b${version}.json`);
+    const after = read(world, `b${version}.json`);
     assert.match(String(refused(world, 9, ...args).errors), /--force/);
-    assert.equal(read(world, `b${version}.json`), signed);
+    assert.equal(read(world, `b${version}.json`), after);
     world.answer(...args, '--force');
-    assert.equal(read(world, `b${version}.json`), signed);
+    assert.equal(read(world, `b${version}.json`), after);
   }
 });
 
@@ -258,20 +257,8 @@ test('without ssh-keygen a key signs nothing, and what it has signed is verified
   const report = refused(world, 6, ...sign, '--bundle', 'b3.json', ...withKey);
   assert.match(report.errors[0], /no ssh-keygen here/);
   assert.equal(read(world, 'b3.json'), before);
-  const bundle = readBundle(before);
-  const publicKey = readPublicKey(key.line);
-  assert.ok(bundle.ok && publicKey.ok);
-  const said = signatureSaying(3, {
-    scheme: 'sshsig',
-    signer: 'ana',
-    keyId: 'k1',
-    signedAt: noon,
-    key: { line: key.line, key: publicKey.value },
-  });
-  const made = proven(3, said, 'sshsig', armored(sshsig(key, signedText(bundle.value, said), { namespace })));
-  assert.ok(made.ok);
-  world.write('b3.json', printBundle(3, { ...bundle.value.value, signature: made.value }));
-  const pin = ['--required-public-key-fingerprint', publicKey.value.fingerprint];
+  world.write('b3.json', printBundle(3, signed(sampleBundle3(), { with: key })));
+  const pin = ['--required-public-key-fingerprint', publicOf(key).fingerprint];
   assert.equal(world.answer('bundle', 'verify', '--bundle', 'b3.json', ...pin).result, 'verified');
 });
 

@@ -24,20 +24,25 @@ export const taken = (value: JsonObject): Bundle => {
   return bundle.value;
 };
 
-/** A bundle that ana has signed, with a key or with the secret. */
+/** Who signs, when, and with what. */
+export interface SignedBy {
+  /** A key; without one the secret. */
+  readonly with?: SigningKey | undefined;
+  readonly signer?: string;
+  readonly keyId?: string;
+  readonly signedAt?: string;
+  readonly by?: string;
+}
+
+/** A bundle that somebody has signed, ana where nothing else is said, with a key or with the secret. */
 export const signed = (
   unsigned: JsonObject,
-  {
-    with: key,
-    keyId = 'k1',
-    signedAt = '2026-03-12T10:30:00Z',
-    by = sharedSecret,
-  }: { readonly with?: SigningKey; readonly keyId?: string; readonly signedAt?: string; readonly by?: string } = {},
+  { with: key, signer = 'ana', keyId = 'k1', signedAt = '2026-03-12T10:30:00Z', by = sharedSecret }: SignedBy = {},
 ): JsonObject => {
   const bundle = taken(unsigned);
   const scheme = key === undefined ? 'hmac-sha256' : 'sshsig';
   const own = key === undefined ? undefined : { line: key.line, key: publicOf(key) };
-  const said = signatureSaying(bundle.version, { scheme, signer: 'ana', keyId, signedAt, key: own });
+  const said = signatureSaying(bundle.version, { scheme, signer, keyId, signedAt, key: own });
   const text = signedText(bundle, said);
   const proof = key === undefined ? hmacOf(by, text) : armored(sshsig(key, text, { namespace }));
   const signature = proven(bundle.version, said, scheme, proof);

@@ -2,69 +2,39 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import {
+  publicOf,
+  sharedSecret as secret,
+  signed as signedWith,
+  taken,
+  type SignedBy,
+} from '../../../test/support/signed-bundles.ts';
 import { armored, createKey, sshsig, type SigningKey } from '../../../test/support/ssh.ts';
 import { readAllowedSigners } from '../../lib/allowed-signers.ts';
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { readPublicKey } from '../../lib/ssh-key.ts';
 import { readBundle, sealBundle, signedText, takeBundle } from './bundle.ts';
-import type { Bundle } from './parts.ts';
 import { sampleBundle2, sampleBundle3 } from './samples.ts';
-import {
-  hmacOf,
-  namespace,
-  proven,
-  schemes,
-  signatureSaying,
-  verifySignature,
-  type Scheme,
-  type SignatureMeans,
-} from './signature.ts';
+import { hmacOf, namespace, proven, schemes, verifySignature, type Scheme, type SignatureMeans } from './signature.ts';
 
 const now = '2026-03-12T12:00:00.000Z';
-const secret = 'a secret that both sides share';
 const key = createKey('ed25519');
-const fingerprintOf = ({ line }: SigningKey): string => {
-  const read = readPublicKey(line);
-  assert.ok(read.ok);
-  return read.value.fingerprint;
-};
 const samples = { 2: sampleBundle2, 3: sampleBundle3 } as const;
 const versions = [2, 3] as const;
 
 /** What counts as good for a signature that is made here. */
 const meansOf: Readonly<Record<Scheme, SignatureMeans>> = {
   'hmac-sha256': { secret },
-  sshsig: { fingerprints: [fingerprintOf(key)] },
+  sshsig: { fingerprints: [publicOf(key).fingerprint] },
 };
 
-const taken = (value: JsonObject): Bundle => {
-  const bundle = takeBundle(value);
-  assert.ok(bundle.ok, JSON.stringify(bundle));
-  return bundle.value;
-};
-
-/** A bundle with a signature. */
+/** A bundle that is signed with a scheme: with one key, where nothing else is said. */
 const signed = (
   scheme: Scheme,
   unsigned: JsonObject,
-  { signer = 'ana', keyId = 'k1', signedAt = '2026-03-12T11:00:00Z', signing = key } = {},
-): JsonObject => {
-  const bundle = taken(unsigned);
-  const read = readPublicKey(signing.line);
-  assert.ok(read.ok);
-  const said = signatureSaying(bundle.version, {
-    scheme,
-    signer,
-    keyId,
-    signedAt,
-    key: scheme === 'sshsig' ? { line: signing.line, key: read.value } : undefined,
-  });
-  const text = signedText(bundle, said);
-  const proof = scheme === 'sshsig' ? armored(sshsig(signing, text, { namespace })) : hmacOf(secret, text);
-  const signature = proven(bundle.version, said, scheme, proof);
-  assert.ok(signature.ok);
-  return { ...unsigned, signature: signature.value };
-};
+  { signing = key, ...said }: Omit<SignedBy, 'with'> & { readonly signing?: SigningKey } = {},
+): JsonObject =>
+  signedWith(unsigned, { signedAt: '2026-03-12T11:00:00Z', ...said, with: scheme === 'sshsig' ? signing : undefined });
 
 /** What comes of it: who vouches, or the codes of the faults. */
 const verdictOf = (value: JsonObject, means: SignatureMeans, at = now): string => {
@@ -254,7 +224,7 @@ test('what is required and not so is told at once, and a shared secret is no key
   const required = { signer: 'zed', keyId: 'k2', scheme: 'sshsig' };
   assert.equal(verdictOf(bundle, { secret, required }), 'required required required');
   assert.equal(verdictOf(bundle, { secret, required: { signer: 'ana', keyId: 'k1' } }), 'secret');
-  assert.equal(verdictOf(bundle, { secret, fingerprints: [fingerprintOf(key)] }), 'required');
+  assert.equal(verdictOf(bundle, { secret, fingerprints: [publicOf(key).fingerprint] }), 'required');
   assert.equal(verdictOf(bundle, { secret, signers: [] }), 'required');
   assert.equal(verdictOf(bundle, {}), 'no-secret');
   assert.equal(verdictOf(bundle, { secret: '' }), 'no-secret');
