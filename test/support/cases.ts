@@ -28,6 +28,7 @@ const documents = 'cases-handoff.test.ts';
 const damage = 'damage.test.ts';
 const runs = 'import-runs.test.ts';
 const orchestrator = 'import-orchestrator.test.ts';
+const bundles = 'cases-bundles.test.ts';
 
 /** The cases that concern reviews and runs and their state, by their id. */
 export const publicCases: Readonly<Record<string, PublicCase>> = {
@@ -286,6 +287,11 @@ export const publicCases: Readonly<Record<string, PublicCase>> = {
     rule: 'what others wrote is data with its origin in one fence, and no command in it is run',
     file: eighth,
     notHere: 'its hand-off document: its text is a goal and a decision; whether it is committed or local',
+  },
+  M14: {
+    rule: 'a bundle without a proof, or with one that proves nothing, is never taken for one that is proved, whatever flag is given',
+    file: bundles,
+    notHere: 'its bundles are of another tool: their signatures are put on one of ours',
   },
   N01: {
     rule: 'two that begin the same get different names, and a name is never given twice',
