@@ -12,6 +12,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureBrief } from './brief.ts';
+import { measureBundles } from './bundles.ts';
 import { measureCommits } from './commits.ts';
 import { measureHandoff } from './handoff.ts';
 import { command, inFolder, type Row } from './measure.ts';
@@ -31,6 +32,7 @@ const sections = [
   'list',
   'runs',
   'handoff',
+  'bundles',
   'redaction',
   'postgres',
 ] as const;
@@ -68,6 +70,7 @@ const main = async (): Promise<void> => {
   await measure('list', async (folder) => measureList(folder, 10_000, runs));
   await measure('runs', async (folder) => measureRuns(folder, runs));
   await measure('handoff', async (folder) => measureHandoff(folder, 200, runs));
+  await measure('bundles', async (folder) => measureBundles(folder, runs));
   await measure('redaction', async () => measureRedaction(runs));
   await measure('postgres', async (folder) => measurePostgres(folder, runs, options.quick ? 200 : 1000));
 

@@ -78,7 +78,7 @@ export const timeVerb = async (stint: Stint, verb: string, input: JsonObject): P
 const movesOf = (events: number): number => (events < 1000 ? 7 : 301);
 
 /** Makes an open session with so many events: rounds through all phases, and remarks between the moves. */
-const makeSession = async (bed: Bed, events: number): Promise<Bed> => {
+export const makeSession = async (bed: Bed, events: number): Promise<Bed> => {
   const { store, place, key } = await openStore(bed);
   const moves = movesOf(events);
   const move = reviewMoves();

@@ -56,6 +56,7 @@ suite('bundle export', () => {
     for (const [kind, world] of Object.entries({ task, orchestration, review, map, run })) {
       const { answer, bundle } = exported(world);
       assert.equal(bundle.bundle_version, 3, kind);
+      assert.deepEqual(answer.warnings, [], kind);
       assert.equal(bundle.source.kind, kind);
       const log = world.answer('log', '--session', answer.session);
       assert.equal(answer.events, log.total);
@@ -215,6 +216,11 @@ suite('bundle export', () => {
     assert.ok(!('token' in bundle.session.state.lease));
     const expired = exported(later(world, 60));
     assert.equal(expired.answer.lease_state, 'expired');
+    const broken = taskIn(context);
+    broken.write('docs/tests/session-state/ACTIVE_LEASE.json', 'ana');
+    const { answer: told, bundle: without } = exported(broken);
+    assert.match(textOf(told.warnings), /ACTIVE_LEASE\.json holds no JSON object, and does not come along/);
+    assert.equal(without.lease.payload, null);
   });
 });
 

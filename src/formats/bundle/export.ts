@@ -549,7 +549,7 @@ const finish = (
 ): Result<MadeBundle, VerbRefusal> => {
   const text = printBundle(version, sealBundle(version, value));
   const size = Buffer.byteLength(text);
-  const report = objectAt(readiness, 'report');
+  const report = documents === undefined ? {} : objectAt(readiness, 'report');
   const git = objectAt(value, 'git');
   const count = countOf(found);
   const told = [
