@@ -17,6 +17,7 @@ test('nothing is written over what a merge has left: both sides are told, and al
     for (const [verb, input] of [
       ['handoff update', { ...by, current_step: 'Write' }],
       ['handoff new-handover', by],
+      ['handoff archive', {}],
       ['handoff reconcile', by],
     ] as const) {
       const { code, said } = await ask(verb, input);

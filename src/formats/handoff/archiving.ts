@@ -13,6 +13,7 @@ import { otherPair, readPair, type NamedPair } from './named.ts';
 import { outputIn } from './outputs.ts';
 import { pointerFrom, textIn, type Half, type PairPaths } from './print.ts';
 import { printSections, type Sections } from './sections.ts';
+import { refuseUntaken } from './seen.ts';
 import { withPointer } from './superseded.ts';
 import { pathsOf, refuseStamp, takenStamps } from './stamps.ts';
 import { locateLive, nextStamp, stampIn } from './workspace.ts';
@@ -153,7 +154,9 @@ const archiveSession = async (
     orderDocuments(
       world,
       targetOf(session),
-      (worked) => {
+      (worked, seen) => {
+        const untaken = refuseUntaken(seen, 'Nothing can be archived of the two documents');
+        if (untaken !== undefined) return err(untaken);
         // Somebody else may have archived it in this very minute.
         const known = (worked.session.common.archivedPairs ?? []).filter((pair) => pair.root === root).flatMap(pathsIn);
         stamp = stampBeside(known);
