@@ -7,21 +7,18 @@ import { handover, readDocument, sessionState, valueOf } from '../src/formats/ha
 import { sample } from '../src/formats/handoff/samples.ts';
 import { readSections } from '../src/formats/handoff/sections.ts';
 import { openStint } from '../src/postgres.ts';
+import { current, root, textOf } from './support/documents.ts';
 import { caseFile, caseLines } from './support/cases.ts';
 import { storeIn } from './support/environment.ts';
 import { createWorld, later, listOf, noon, withoutShared, type Printed, type TestWorld } from './support/world.ts';
 
 const skip = withoutShared('cases');
 
-const root = 'docs/tests';
-const current = `${root}/session-state/CURRENT.md`;
 const transfer = `${root}/handovers/20260317_1430_handover.md`;
 const signed = ['--updated-by', 'ana', '--next-owner', 'ben'] as const;
 
 const begin = (world: TestWorld, task: string, ...more: readonly string[]): Printed =>
   world.answer('handoff', 'new', `--task=${task}`, ...signed, '--handover-output', transfer, ...more);
-
-const textOf = (world: TestWorld, path: string): string => readFileSync(world.path(path), 'utf8');
 
 /** A task with its documents, in a checkout. */
 const begun = (context: TestContext, task = 'Add login'): TestWorld => {

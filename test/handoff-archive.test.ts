@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { handover, sessionState } from '../src/formats/handoff/document.ts';
 import { sample } from '../src/formats/handoff/samples.ts';
+import { current, root, stateOf, textOf, transferOf, valueIn } from './support/documents.ts';
 import { killAtEachStep } from './support/campaigns.ts';
 import { as } from './support/leases.ts';
 import { ordinary, withoutUser } from './support/permissions.ts';
@@ -23,11 +24,6 @@ import {
   type Tidying,
   type TestWorld,
 } from './support/world.ts';
-
-const root = 'docs/tests';
-const current = `${root}/session-state/CURRENT.md`;
-const transferOf = (stamp: string): string => `${root}/handovers/${stamp}_handover.md`;
-const stateOf = (stamp: string): string => `${root}/session-state/${stamp}_session-state.md`;
 
 const ship = ['--task', 'Ship the parser', '--updated-by', 'ana', '--next-owner', 'ben'];
 
@@ -48,8 +44,6 @@ const drifted = (context: Tidying): TestWorld => {
   return later(world, 20);
 };
 
-const textOf = (world: TestWorld, path: string): string => readFileSync(world.path(path), 'utf8');
-
 /** All files but those of the store. */
 const filesOf = (world: TestWorld): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(treeOf(world.root)).filter(([path]) => !path.includes('.stint/stint.db')));
@@ -60,10 +54,6 @@ const warningsOf = (world: TestWorld, ...args: readonly string[]): string => {
   assert.equal(status, 0, stderr);
   return world.scrub(stderr);
 };
-
-/** The value of a section of a file. */
-const valueIn = (world: TestWorld, path: string, section: string): string =>
-  (textOf(world, path).split(`\n## ${section}\n`)[1] ?? '').split('\n\n')[0]?.trim() ?? '';
 
 const restore = (stamp: string, ...more: readonly string[]): readonly string[] => [
   'handoff',

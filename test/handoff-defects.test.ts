@@ -16,15 +16,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { checkDocument, handover, readDocument, sessionState, valueOf } from '../src/formats/handoff/document.ts';
 import { archivedPair, sample } from '../src/formats/handoff/samples.ts';
 import { readSections } from '../src/formats/handoff/sections.ts';
-import { openStint } from '../src/postgres.ts';
 import { allVerbs } from '../src/surfaces/verbs.ts';
 import type { JsonObject } from '../src/lib/canonical-json.ts';
+import { asker, askIn, current, done, root, textOf, transfer, type Ask, type Came } from './support/documents.ts';
 import { runLimited, runLines } from './support/damage.ts';
-import { storeIn } from './support/environment.ts';
 import {
   createWorld,
   fileOnly,
@@ -157,9 +156,6 @@ test('every kind of defect has a test that is named here', () => {
   }
 });
 
-const root = 'docs/tests';
-const current = `${root}/session-state/CURRENT.md`;
-const transfer = `${root}/handovers/20260312_0915_handover.md`;
 const by = { updated_by: 'ana' };
 const named = { ...by, next_owner: 'ben' };
 
@@ -195,46 +191,6 @@ test('these are all verbs about documents', () => {
   assert.deepEqual(sorted([...Object.keys(reading), ...Object.keys(writing)]), sorted(all));
 });
 
-/** What a verb has come to: its answer, or its refusal. */
-interface Came {
-  readonly isDone: boolean;
-  /** The code of the refusal; empty where it was done. */
-  readonly code: string;
-  /** All that it said, as one text. */
-  readonly said: string;
-  readonly answer: Printed;
-}
-
-/** Somebody in a project without any history, who asks in this process; what is thrown is a bug. */
-const asker = async (context: TestContext, files: Readonly<Record<string, string | Uint8Array>> = {}) => {
-  const world = createWorld(context, { git: false });
-  mkdirSync(world.path('.git'));
-  for (const [path, text] of Object.entries(files)) world.write(path, text);
-  return { world, ask: await askIn(context, world) };
-};
-
-const askIn = async (context: TestContext, world: TestWorld, now = noon) => {
-  const opened = await openStint({ cwd: world.project, ...storeIn(world.env), actor: 'ana', now: () => now });
-  assert.ok(opened.ok);
-  context.after(() => void opened.value.close());
-  return async (verb: string, input: JsonObject = {}): Promise<Came> => {
-    const outcome = await opened.value.run(verb, input);
-    const said = JSON.stringify(outcome.ok ? outcome.value : outcome.error);
-    return outcome.ok
-      ? { isDone: true, code: '', said, answer: outcome.value }
-      : { isDone: false, code: outcome.error.refusal.code, said, answer: outcome.error.report ?? {} };
-  };
-};
-
-type Ask = Awaited<ReturnType<typeof askIn>>;
-
-/** A verb that must be done. */
-const done = async (ask: Ask, verb: string, input: JsonObject = {}): Promise<Printed> => {
-  const { isDone, said, answer } = await ask(verb, input);
-  assert.ok(isDone, `${verb} ${JSON.stringify(input)}: ${said}`);
-  return answer;
-};
-
 /** A pair that another program has left, and one that it has archived. */
 const leftBehind = (
   said: {
@@ -266,8 +222,6 @@ const storeBytes = (world: TestWorld): string =>
         .map((name) => readFileSync(world.path('.stint', name), 'latin1'))
         .join('')
     : '';
-
-const textOf = (world: TestWorld, path: string): string => readFileSync(world.path(path), 'utf8');
 
 /** What is wrong with the pair as it lies there, each half by itself. */
 const faultsOf = (world: TestWorld): readonly string[] =>

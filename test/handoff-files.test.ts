@@ -8,35 +8,21 @@ import { it, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openStint } from '../src/postgres.ts';
 import { killAtEachStep } from './support/campaigns.ts';
+import { current, handedOver, textOf, transfer } from './support/documents.ts';
 import { storeIn } from './support/environment.ts';
-import { createWorld, later, repository, type TestWorld } from './support/world.ts';
-
-const current = 'docs/tests/session-state/CURRENT.md';
-const handover = 'docs/tests/handovers/20260317_1200_handover.md';
+import { later, repository, type TestWorld } from './support/world.ts';
 
 /** A world with a task and its documents; somebody keeps long notes in them. */
-const handedOver = (context: TestContext, notes = ''): TestWorld => {
-  const world = createWorld(context);
-  world.answer(
-    'handoff',
-    'new',
-    '--task',
-    'Ship it',
-    '--updated-by',
-    'ana',
-    '--next-owner',
-    'ben',
-    '--remaining-step',
-    'Go',
-  );
-  for (const path of [current, handover])
-    writeFileSync(world.path(path), `${readFileSync(world.path(path), 'utf8')}\n## Notes\n${notes}\n`);
+const noted = (context: TestContext, notes = ''): TestWorld => {
+  const world = handedOver(context, '--remaining-step', 'Go');
+  for (const path of [current, transfer])
+    writeFileSync(world.path(path), `${textOf(world, path)}\n## Notes\n${notes}\n`);
   later(world, 1).answer('note', 'begun');
   return world;
 };
 
 it('a file that is written again and again is whole whenever it is read, and a pair that is read through stint is never mixed', async (context) => {
-  const world = handedOver(context, 'a long line of notes\n'.repeat(20_000));
+  const world = noted(context, 'a long line of notes\n'.repeat(20_000));
   const writer = spawn(process.execPath, [join(repository, 'test/support/document-writer.ts'), world.project], {
     env: { ...world.env, STINT_NOW: '' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -45,7 +31,7 @@ it('a file that is written again and again is whole whenever it is read, and a p
   const size = readFileSync(world.path(current)).length;
   const seen = new Set<string>();
   for (let count = 0; count < 5000; count += 1) {
-    const path = count % 2 === 0 ? current : handover;
+    const path = count % 2 === 0 ? current : transfer;
     const text = readFileSync(world.path(path), 'utf8');
     assert.ok(
       text.startsWith(count % 2 === 0 ? '# Session State\n' : '# Handover\n'),
@@ -73,7 +59,7 @@ it('a file that is written again and again is whole whenever it is read, and a p
 });
 
 it('an update that is killed before any of its changes on disk has happened or not, and what was written by hand is not lost', (context) => {
-  const world = handedOver(context, 'before');
+  const world = noted(context, 'before');
   const path = world.path(current);
   writeFileSync(path, readFileSync(path, 'utf8').replace('- Decision: None', '- Decision: by hand'));
   const step = {
@@ -93,7 +79,7 @@ it('an update that is killed before any of its changes on disk has happened or n
 });
 
 it('a handover in other words hands over the same task, and no account is made of what a merge has left', (context) => {
-  const world = handedOver(context);
+  const world = noted(context);
   const { session } = world.answer('list').sessions[0];
   const answer = later(world, 2).answer(
     'handoff',

@@ -2,46 +2,15 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test, type TestContext } from 'node:test';
-import { handover, sessionState } from '../src/formats/handoff/document.ts';
+import { suite, test } from 'node:test';
+import { sessionState } from '../src/formats/handoff/document.ts';
 import { sample } from '../src/formats/handoff/samples.ts';
 import { openStint } from '../src/postgres.ts';
+import { current, handedOver, leaseFile, paired, root, transfer, valueIn } from './support/documents.ts';
 import { storeIn } from './support/environment.ts';
 import { as, leaseEvents } from './support/leases.ts';
 import { assertSound } from './support/stores.ts';
 import { createWorld, later, lines, listOf, noon, say, sorted, type Printed, type TestWorld } from './support/world.ts';
-
-const root = 'docs/tests';
-const current = `${root}/session-state/CURRENT.md`;
-const transfer = `${root}/handovers/20260312_0915_handover.md`;
-const leaseFile = `${root}/session-state/ACTIVE_LEASE.json`;
-
-/** A project with a pair that another program has left. */
-const left = (context: TestContext, said: Readonly<Record<string, string>> = {}): TestWorld => {
-  const world = createWorld(context);
-  world.write(current, sample(sessionState, said));
-  world.write(transfer, sample(handover, said));
-  return world;
-};
-
-/** A project with a task and its documents. */
-const begun = (context: TestContext, ...flags: readonly string[]): TestWorld => {
-  const world = createWorld(context);
-  world.answer(
-    'handoff',
-    'new',
-    '--task',
-    'Ship it',
-    '--updated-by',
-    'ana',
-    '--next-owner',
-    'ben',
-    '--handover-output',
-    transfer,
-    ...flags,
-  );
-  return world;
-};
 
 /** The file of a lease as another program writes it. */
 const written = (holder: string, said: object = {}): string =>
@@ -87,7 +56,7 @@ const table: Readonly<Record<string, readonly [same: number, other: number, forc
 
 suite('the lease of the documents', () => {
   test('is claimed and released as it stands, whoever has written it', async (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     let now = noon;
     const opened = await openStint({
       cwd: world.project,
@@ -141,7 +110,7 @@ suite('the lease of the documents', () => {
   });
 
   test('is answered under the names of the original, with its token, and its file is there as long as somebody holds it', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     const claimed = claim(world, 'ana', '--ttl-minutes', '45');
     const { schema_version: _, lease_token: token, revision: __, ...answer } = claimed;
     assert.ok(Number.isSafeInteger(token));
@@ -195,7 +164,7 @@ suite('the lease of the documents', () => {
   });
 
   test('is that of the session: what stint lease does shows, with what was renewed', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     const ana = as(world, 'ana');
     ana.answer('lease', 'claim', '--purpose', 'round 2', '--ttl', '10m');
     assert.equal(fileOf(world).holder, 'ana');
@@ -218,7 +187,7 @@ suite('the lease of the documents', () => {
   });
 
   test('begins anew for its holder, with the same token, and the file says so', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     const first = claim(world, 'ana');
     const again = claim(later(world, 10), 'ana');
     assert.equal(again.lease_token, first.lease_token);
@@ -227,7 +196,7 @@ suite('the lease of the documents', () => {
   });
 
   test('keeps others from the documents, whatever they write in them', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     claim(world, 'ana');
     for (const change of [
       ['--decision', 'x'],
@@ -242,7 +211,7 @@ suite('the lease of the documents', () => {
   });
 
   test('is got by one of sixteen that claim it at once, and the others are told who has it', async (context) => {
-    for (const make of [begun, left]) {
+    for (const make of [handedOver, paired]) {
       const world = make(context);
       const outcomes = await Promise.all(
         Array.from(
@@ -265,7 +234,7 @@ suite('the lease of the documents', () => {
   });
 
   test('is refused where it would last for ever or no time, or where a name would be more than a line', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     const args = ['handoff', 'lease', 'claim', '--holder', 'ana', '--purpose', 'x', '--ttl-minutes'];
     for (const minutes of ['0', '-5', '10081', '99999999999']) {
       const [status, report] = refused(world, ...args, minutes);
@@ -295,7 +264,7 @@ suite('the lease of the documents', () => {
   });
 
   test('is neither written nor taken away through a link', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     for (const target of [world.path('theirs.json'), join(world.root, 'outside.json'), world.path('not-there.json')]) {
       const isThere = !target.endsWith('not-there.json');
       if (isThere) writeFileSync(target, 'theirs');
@@ -320,7 +289,7 @@ suite('the lease of the documents', () => {
 
 suite('a lease that another program has written', () => {
   test('is shown with what is wrong with it, and gives way to whoever claims when it has expired', (context) => {
-    const world = left(context);
+    const world = paired(context);
     world.write(leaseFile, '{}');
     const [status, report] = refused(world, 'handoff', 'lease', 'show');
     assert.deepEqual(
@@ -348,7 +317,7 @@ suite('a lease that another program has written', () => {
   });
 
   test('keeps everybody else out where nobody holds the session, and has no power where somebody does', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     world.write(leaseFile, written('zed'));
     for (const args of [
       ['lease', 'claim', '--holder', 'ana', '--purpose', 'x'],
@@ -375,7 +344,7 @@ suite('a lease that another program has written', () => {
   });
 
   test('is an older version of ours where it was put back, and says nothing then', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     claim(world, 'ana');
     const before = readFileSync(world.path(leaseFile), 'utf8');
     lease(world, 'release', '--holder', 'ana');
@@ -420,12 +389,9 @@ suite('a lease that another program has written', () => {
 const begin = (world: TestWorld, ...args: readonly string[]): Printed =>
   world.answer('handoff', 'begin', '--holder', 'ana', '--purpose', 'Dig', ...args);
 
-const section = (world: TestWorld, path: string, name: string): string =>
-  new RegExp(`^## ${name}\n(.*)$`, 'm').exec(readFileSync(world.path(path), 'utf8'))?.[1] ?? '';
-
 suite('whoever comes to work', () => {
   test('claims the pair and says so in it, in one commit, and is told where it stands', (context) => {
-    const world = begun(context, '--status', 'not-started');
+    const world = handedOver(context, '--status', 'not-started');
     const revision = world.answer('status').revision;
     const answer = begin(later(world, 1), '--ttl-minutes', '45');
     assert.deepEqual(
@@ -436,7 +402,7 @@ suite('whoever comes to work', () => {
     assert.ok(answer.revision > revision);
     for (const path of [current, transfer])
       assert.deepEqual(
-        ['Status', 'Next owner', 'Current step', 'Updated by'].map((name) => section(world, path, name)),
+        ['Status', 'Next owner', 'Current step', 'Updated by'].map((name) => valueIn(world, path, name)),
         ['in-progress', 'ana', 'Dig', 'ana'],
       );
     // What it reports is what the next verb finds.
@@ -463,7 +429,7 @@ suite('whoever comes to work', () => {
   });
 
   test('finds what another program has left, and what is broken beside it keeps nobody from working', (context) => {
-    const world = left(context, { Task: 'Ship it', 'Task summary': 'Ship it', Status: 'not-started' });
+    const world = paired(context, { Task: 'Ship it', 'Task summary': 'Ship it', Status: 'not-started' });
     world.write(`${root}/handovers/junk.md`, '# Handover\n');
     const answer = begin(world);
     assert.deepEqual([answer.result, answer.action, answer.status], ['ok', 'updated', 'in-progress']);
@@ -472,7 +438,7 @@ suite('whoever comes to work', () => {
   });
 
   test('is refused while somebody else is at it, and takes over only on purpose', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     claim(world, 'zed');
     const before = readFileSync(world.path(current), 'utf8');
     const outcome = world.run('handoff', 'begin', '--holder', 'ana', '--purpose', 'Dig');
@@ -493,7 +459,7 @@ suite('whoever comes to work', () => {
   });
 
   test('begins another task beside one that is done, under a handover of its own', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     world.answer('handoff', 'update', '--updated-by', 'ana', '--status', 'ready-for-review');
     world.answer('handoff', 'update', '--updated-by', 'ana', '--status', 'done');
     const [status, report] = refused(world, 'handoff', 'begin', '--holder', 'ana', '--purpose', 'Dig');
@@ -517,13 +483,13 @@ test('whoever makes a pair where another program has left one keeps that, as a s
     ['new', '--force', '--updated-by', 'ana', '--next-owner', 'ben'],
     ['begin', '--holder', 'ana', '--purpose', 'Dig'],
   ]) {
-    const world = left(context, { Status: 'done', Task: 'Ship it', 'Task summary': 'Ship it', 'Next owner': 'None' });
+    const world = paired(context, { Status: 'done', Task: 'Ship it', 'Task summary': 'Ship it', 'Next owner': 'None' });
     const answer = world.answer('handoff', ...args, '--task', 'Another one');
     assert.deepEqual(
       [answer.session, answer.superseded, answer.status],
       ['task:2026-03-17-main-2', 'task:2026-03-17-main', 'in-progress'],
     );
-    assert.equal(section(world, current, 'Task'), 'Another one');
+    assert.equal(valueIn(world, current, 'Task'), 'Another one');
     assert.match(readFileSync(world.path(transfer), 'utf8'), /## Task summary\nShip it/);
     assert.equal(world.answer('status', 'task:2026-03-17-main').status, 'closed');
     assert.equal(world.answer('handoff', 'audit').result, 'clean');
@@ -536,7 +502,7 @@ test('whoever makes a pair where another program has left one keeps that, as a s
 
 suite('whoever leaves', () => {
   test('writes the pair and gives it back in one commit, and is told whether it is ready', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     begin(world);
     const answer = later(world, 5).answer(
       'handoff',
@@ -556,7 +522,7 @@ suite('whoever leaves', () => {
     assert.deepEqual(answer.readiness, ready);
     assert.deepEqual(answer.report, ready.report);
     assert.equal(existsSync(world.path(leaseFile)), false);
-    assert.equal(section(world, current, 'Current step'), 'Dig', 'what is not said stays');
+    assert.equal(valueIn(world, current, 'Current step'), 'Dig', 'what is not said stays');
     const again = world.answer('handoff', 'end', '--holder', 'ana');
     assert.deepEqual([again.action, again.next_owner, again.warnings[0]], ['updated', 'ana', 'nobody held it']);
   });
@@ -566,7 +532,7 @@ suite('whoever leaves', () => {
     const none = world.run('handoff', 'end', '--holder', 'ana', '--status', 'ready-for-review', '--format', 'text');
     assert.equal(none.status, 4);
     assert.match(none.stdout, /^Result +error$/m);
-    const held = begun(context);
+    const held = handedOver(context);
     claim(held, 'zed');
     const outcome = held.run('handoff', 'end', '--holder', 'ana');
     assert.equal(outcome.status, 10);
@@ -575,7 +541,7 @@ suite('whoever leaves', () => {
   });
 
   test('does not leave as done what is not, and keeps the lease then', (context) => {
-    const world = begun(context, '--remaining-step', 'Test it');
+    const world = handedOver(context, '--remaining-step', 'Test it');
     begin(world);
     world.answer('handoff', 'update', '--updated-by', 'ana', '--status', 'ready-for-review');
     const [status, report] = refused(world, 'handoff', 'end', '--holder', 'ana', '--status', 'done');
@@ -589,7 +555,7 @@ suite('whoever leaves', () => {
   });
 
   test('has left all the same where the work is not ready, and is told what is missing', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     begin(world);
     const [status, report] = refused(world, 'handoff', 'end', '--holder', 'ana', '--file-touched', 'gone.ts');
     assert.deepEqual(
@@ -608,7 +574,7 @@ suite('whoever leaves', () => {
       ['# State\n', /does not begin with "# Session State"/],
       [Buffer.from([0xff, 0xfe, 0x23, 0]), /UTF-16/],
     ] as const) {
-      const world = begun(context);
+      const world = handedOver(context);
       writeFileSync(world.path(current), text);
       const { json: come } = world.run('handoff', 'begin', '--holder', 'ana', '--purpose', 'Dig', '--json');
       assert.match(listOf(come.documents).join('\n'), problem);
@@ -623,7 +589,7 @@ suite('whoever leaves', () => {
   });
 
   test('takes along the lease that another program has written for them', (context) => {
-    const world = left(context);
+    const world = paired(context);
     world.write(leaseFile, written('ana'));
     assert.equal(
       world.answer('handoff', 'end', '--holder', 'ana', '--next-owner', 'ben').action,

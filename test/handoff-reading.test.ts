@@ -1,30 +1,17 @@
 /** What can be told of a hand-off as a whole on the command line: what came before, everything in one answer, whether it is ready. */
 import assert from 'node:assert/strict';
 import { readFileSync, utimesSync } from 'node:fs';
-import { suite, test, type TestContext } from 'node:test';
+import { suite, test } from 'node:test';
 import { handover, sessionState } from '../src/formats/handoff/document.ts';
 import { archivedPair, sample } from '../src/formats/handoff/samples.ts';
+import { codesIn, current, paired, root } from './support/documents.ts';
 import { treeOf } from './support/stores.ts';
 import { createWorld, later, lines, listOf, refusedText, say, type Printed, type TestWorld } from './support/world.ts';
-
-const root = 'docs/tests';
-const current = `${root}/session-state/CURRENT.md`;
-const transfer = `${root}/handovers/20260312_0915_handover.md`;
 
 /** Writes documents below a root. */
 const write = (world: TestWorld, files: Readonly<Record<string, string>>, below = root): void => {
   for (const [path, text] of Object.entries(files)) world.write(`${below}/${path}`, text);
 };
-
-/** A project with a sound pair. */
-const paired = (context: TestContext, said: Readonly<Record<string, string>> = {}): TestWorld => {
-  const world = createWorld(context);
-  world.write(current, sample(sessionState, said));
-  world.write(transfer, sample(handover, said));
-  return world;
-};
-
-const codesIn = (document: Printed): readonly Printed[] => listOf(document.reasons).map((one) => one.code);
 
 /** Documents that hide no other: of another program, broken, not there yet. */
 const junk = {

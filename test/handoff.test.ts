@@ -2,32 +2,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test, type TestContext } from 'node:test';
+import { suite, test } from 'node:test';
 import { handover, sessionState } from '../src/formats/handoff/document.ts';
 import { sample } from '../src/formats/handoff/samples.ts';
+import { current, paired, transfer } from './support/documents.ts';
 import { treeOf } from './support/stores.ts';
-import {
-  createWorld,
-  lines,
-  listOf,
-  refusedText,
-  say,
-  shared,
-  withoutShared,
-  type Printed,
-  type TestWorld,
-} from './support/world.ts';
-
-const current = 'docs/tests/session-state/CURRENT.md';
-const transfer = 'docs/tests/handovers/20260312_0915_handover.md';
-
-/** A project with a sound pair. */
-const paired = (context: TestContext, said: Readonly<Record<string, string>> = {}): TestWorld => {
-  const world = createWorld(context);
-  world.write(current, sample(sessionState, said));
-  world.write(transfer, sample(handover, said));
-  return world;
-};
+import { createWorld, lines, listOf, refusedText, say, shared, withoutShared, type Printed } from './support/world.ts';
 
 const codesOf = (document: Printed): readonly Printed[] => listOf(document.findings).map((one) => one.code);
 
