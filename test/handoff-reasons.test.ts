@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { handover } from '../src/formats/handoff/document.ts';
 import { archivedPair, sample } from '../src/formats/handoff/samples.ts';
 import {
+  askIn,
   current,
   handedOver,
   leaseFile,
@@ -27,11 +28,7 @@ const left = (context: Tidying, said: Readonly<Record<string, string>> = {}): Te
   now(paired(context, { 'Last updated': new Date().toISOString(), ...said }));
 
 /** A task with its pair. */
-const own = (context: Tidying, ...flags: readonly string[]): TestWorld => {
-  const world = now(handedOver(context, ...flags));
-  world.answer('note', 'begun');
-  return world;
-};
+const own = (context: Tidying): TestWorld => now(handedOver(context));
 
 const replace = (world: TestWorld, path: string, before: string, after: string): void => {
   const text = textOf(world, path);
@@ -272,11 +269,14 @@ const script = (path: string, text: string): void => {
 
 const nameOf = ({ code, text }: Printed): string => `${code}: ${text}`;
 
-const reasonsIn = (world: TestWorld): readonly Printed[] =>
-  listOf(world.run('handoff', 'ready', '--json').json.reasons).filter(({ severity }) => severity !== 'note');
+/** Somebody who asks why it is not ready, in this process. */
+const reasonsOf = async (context: TestContext, world: TestWorld): Promise<() => Promise<readonly Printed[]>> => {
+  const ask = await askIn(context, world);
+  return async () => listOf((await ask('handoff ready')).answer.reasons).filter(({ severity }) => severity !== 'note');
+};
 
 for (const [name, [begin, spoil]] of Object.entries(cases))
-  test(`${name} is cleared by its command`, (context) => {
+  test(`${name} is cleared by its command`, async (context) => {
     const world = begin(context);
     world.write('README.md', 'read me\n');
     world.git('add', '--all', '.');
@@ -292,14 +292,15 @@ for (const [name, [begin, spoil]] of Object.entries(cases))
     spoil(world);
     const [code = ''] = name.split(',');
     const told = new Set<string>();
-    let reasons = reasonsIn(world);
+    const reasonsNow = await reasonsOf(context, world);
+    let reasons = await reasonsNow();
     for (let round = 0; ; round += 1) {
       for (const reason of reasons) told.add(String(reason.code));
       const [first] = reasons;
       if (first === undefined) break;
       assert.ok(round < 12, nameOf(first));
       const said = runLine(world, String(first.command));
-      reasons = reasonsIn(world);
+      reasons = await reasonsNow();
       assert.ok(!reasons.map(nameOf).includes(nameOf(first)), `${nameOf(first)}\n${said}`);
     }
     assert.ok(told.has(code), `${code} is among ${[...told].join(', ')}`);

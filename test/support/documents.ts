@@ -64,11 +64,13 @@ export const asker = async (
   const world = createWorld(context, { git: false });
   mkdirSync(world.path('.git'));
   for (const [path, text] of Object.entries(files)) world.write(path, text);
-  return { world, ask: await askIn(context, world) };
+  return { world, ask: await askIn(context, world, noon) };
 };
 
-export const askIn = async (context: TestContext, world: TestWorld, now = noon): Promise<Ask> => {
-  const opened = await openStint({ cwd: world.project, ...storeIn(world.env), actor: 'ana', now: () => now });
+/** Somebody who asks in a project that is there; without a time by the clock. */
+export const askIn = async (context: TestContext, world: TestWorld, now?: string): Promise<Ask> => {
+  const time = now === undefined ? {} : { now: () => now };
+  const opened = await openStint({ cwd: world.project, ...storeIn(world.env), actor: 'ana', ...time });
   assert.ok(opened.ok);
   context.after(() => void opened.value.close());
   return async (verb, input = {}) => {
