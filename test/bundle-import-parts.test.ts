@@ -8,6 +8,8 @@ import { sampleBundle2 } from '../src/formats/bundle/samples.ts';
 import { objectAt } from '../src/kernel/answer.ts';
 import { sha256 } from '../src/lib/sha256.ts';
 import { bundleFile, bundleOf } from './support/bundles.ts';
+import { as } from './support/leases.ts';
+import { orchestrationIn, orchestrationKey } from './support/orchestrations.ts';
 import { reviewIn } from './support/reviews.ts';
 import { createWorld, listOf, shared, withoutShared, type Tidying, type TestWorld } from './support/world.ts';
 
@@ -187,4 +189,44 @@ test('a log that holds a secret is not taken, unless somebody wants it as it is'
   assert.equal(here.refusal(9, 'bundle', 'import', '--bundle', file, '--no-redact').code, 'conflict');
   const other = createWorld(context);
   assert.equal(other.answer('bundle', 'import', '--bundle', file, '--no-redact').landed, 'new');
+});
+
+test('documents that somebody else works with are not taken from them, and their lease stays', (context) => {
+  const { there, here } = task(context);
+  const yesterday = here.with({ now: '2026-03-16T12:00:00.000Z' });
+  const own = yesterday.answer('handoff', 'new', '--task', 'Own', '--updated-by', 'cy', '--next-owner', 'cy');
+  here.answer('handoff', 'lease', 'claim', '--holder', 'cy', '--purpose', 'writing');
+  const [text, lease] = [own.session_state, here.path('docs/tests/session-state/ACTIVE_LEASE.json')];
+  const before = [readFileSync(text, 'utf8'), readFileSync(lease, 'utf8')];
+  as(here, 'ben').refusal(10, 'bundle', 'import', '--bundle', exported(there), '--force', '--strip-lease');
+  assert.deepEqual([readFileSync(text, 'utf8'), readFileSync(lease, 'utf8')], before);
+});
+
+test('documents that are not sound change nothing of what is there, with --force and --untrusted neither', (context) => {
+  const here = createWorld(context);
+  const own = here.answer('handoff', 'new', '--task', 'Own', '--updated-by', 'cy', '--next-owner', 'cy');
+  const before = readFileSync(own.session_state, 'utf8');
+  const sample = sampleBundle2();
+  const documents = objectAt(sample, 'documents');
+  const broken = String(documents['session_state_markdown']).replace(
+    /## Last updated\n.*\n/,
+    '## Last updated\nyesterday\n',
+  );
+  const file = bundleFile(
+    here,
+    sealBundle(2, { ...sample, documents: { ...documents, session_state_markdown: broken } }),
+  );
+  here.refusal(7, 'bundle', 'import', '--bundle', file, '--force', '--untrusted');
+  assert.equal(readFileSync(own.session_state, 'utf8'), before);
+  here.answer('handoff', 'validate');
+});
+
+test('a kind that has one open session at a time gets no second one', (context) => {
+  const there = orchestrationIn(context);
+  const here = createWorld(context);
+  here.answer('begin', 'orchestration', '--name', 'own', '--goal', 'Own');
+  const file = bundleFile(here, bundleOf(there, orchestrationKey));
+  assert.match(here.refusal(9, 'bundle', 'import', '--bundle', file).message, /one at a time/);
+  here.answer('finish', '--abort', '--session', 'own');
+  assert.equal(here.answer('bundle', 'import', '--bundle', file).landed, 'new');
 });

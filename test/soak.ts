@@ -20,6 +20,7 @@ import { approval, json, reviewIn } from './support/reviews.ts';
 import { crowdServer, liveThroughDay } from './support/server-soak.ts';
 import { assertSound } from './support/stores.ts';
 import { driveThroughKills } from './support/run-campaigns.ts';
+import { travelAtLength } from './support/travellers.ts';
 import { createWorld, type Tidying } from './support/world.ts';
 
 const { values } = parseArgs({
@@ -157,6 +158,13 @@ const campaigns: readonly Campaign[] = [
       const end = performance.now() + seconds * 1000;
       const { verbs, refused, events } = await workMixed(createWorld(tidying), 8, () => performance.now() > end);
       return `8 workers for ${seconds} s: ${verbs} verbs, ${refused} refused for good reason, ${events} events`;
+    },
+  },
+  {
+    name: 'travel at length',
+    run: async (tidying) => {
+      const count = isShort ? 2000 : 100_000;
+      return `a session of each of ${await travelAtLength(tidying, count)} kinds, with ${count} remarks, to a server and back: the same`;
     },
   },
   ...(isShort ? [] : [{ name: 'crowd a server', run: async (tidying: Tidying) => crowdServer(tidying, 200, 20) }]),

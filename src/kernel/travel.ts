@@ -2,6 +2,7 @@ import type { JsonObject } from '../lib/canonical-json.ts';
 import { isJsonObject } from '../lib/json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { sha256 } from '../lib/sha256.ts';
+import { clockSkew } from '../lib/time.ts';
 import { followChain } from './chain.ts';
 import { genesis, hashEvent, type DecidedEvent, type StoredEvent } from './event.ts';
 import { kindBriefOf } from './kind-brief.ts';
@@ -29,9 +30,6 @@ export interface TakenLog {
   readonly events: readonly DecidedEvent[];
   readonly session: OpenedSession;
 }
-
-/** How far ahead of this clock an event may say that it happened, in milliseconds. */
-const clockTolerance = 5 * 60_000;
 
 /**
  * What of a log is new here: all of it, or what follows the events that are here already. Refused is a log that has other
@@ -102,7 +100,7 @@ const faultIn = ({ key, common, hash }: Session, fresh: readonly StoredEvent[], 
     if (event.at < at) return `event ${event.seq} happened before the one ahead of it`;
     ({ at } = event);
   }
-  return Date.parse(at) - Date.parse(now) > clockTolerance ? `it ends at ${at}, which has not come yet` : undefined;
+  return Date.parse(at) - Date.parse(now) > clockSkew ? `it ends at ${at}, which has not come yet` : undefined;
 };
 
 /**
