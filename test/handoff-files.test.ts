@@ -101,10 +101,10 @@ it('a handover in other words hands over the same task, and no account is made o
 });
 
 it('what reconcile does not follow of two documents that say two things is in the log with what it follows', (context) => {
-  const world = handedOver(context);
+  const world = noted(context);
   for (const [path, said] of [
     [current, 'Writing the tests'],
-    [handover, 'Writing a guide'],
+    [transfer, 'Writing a guide'],
   ] as const)
     writeFileSync(
       world.path(path),

@@ -354,7 +354,7 @@ suite('a lease that another program has written', () => {
   });
 
   test('is an older version where version control has put it: told as stale, held by nobody, taken away by who writes', (context) => {
-    const world = begun(context);
+    const world = handedOver(context);
     const second = join(world.root, 'second');
     claim(world, 'ana');
     world.git('add', '--all', 'docs');
