@@ -6,7 +6,7 @@ import { claim } from './support/leases.ts';
 import { startServer, type TestServer } from './support/postgres.ts';
 import { startProcess, startProgram } from './support/processes.ts';
 import { approval, json, phases } from './support/reviews.ts';
-import { createWorld, listOf, type TestWorld } from './support/world.ts';
+import { createWorld, later, listOf, type TestWorld } from './support/world.ts';
 
 let server: TestServer;
 before(async () => {
@@ -102,4 +102,75 @@ test('a holder on another machine is replaced by time or on purpose alone, and i
   assert.equal(lap.answer('lease', 'claim', '--session', 'shared').after.because, 'gone', 'now everybody knows');
   lap.answer('advance', 'change-context', '--session', 'shared');
   desk.refusal(10, 'advance', 'analysis', '--session', 'shared');
+});
+
+const root = 'docs/tests';
+const current = `${root}/session-state/CURRENT.md`;
+
+/** What keeps the work from being handed over as a checkout tells it: codes, each with its command. */
+const told = (machine: TestWorld): readonly (readonly [code: string, command: string])[] =>
+  listOf(machine.run('handoff', 'ready', '--json').json.reasons)
+    .filter(({ severity }) => severity === 'blocking')
+    .map(({ code, command }) => [String(code), String(command)]);
+
+test('documents are written at home alone: what others do is told there until it stands in them, and edits there wait for home', (context) => {
+  const [desk, lap] = machines(context);
+  const who = ['--updated-by', 'ana', '--next-owner', 'bob'];
+  const { session } = desk.answer('handoff', 'new', '--task', 'Ship it', ...who);
+  const before = readFileSync(desk.path(current), 'utf8');
+  const of = ['--session', String(session)];
+  lap.answer('block', 'no token', '--needs', 'a token', ...of);
+  assert.equal(existsSync(lap.path('docs')), false, 'nothing of them is made in another checkout');
+  assert.equal(readFileSync(desk.path(current), 'utf8'), before, 'nor written from there');
+  assert.deepEqual(
+    told(lap).map(([code]) => code),
+    ['pair-missing'],
+  );
+  assert.deepEqual(
+    told(desk).map(([code]) => code),
+    ['documents-stale', 'documents-stale'],
+  );
+  desk.answer('list');
+  assert.deepEqual(told(desk), []);
+  assert.match(readFileSync(desk.path(current), 'utf8'), /## Blockers\n- no token\n/);
+
+  const edited = readFileSync(desk.path(current), 'utf8').replace('- Decision: None', '- Decision: by hand');
+  writeFileSync(desk.path(current), edited);
+  lap.answer('note', 'from far', ...of);
+  assert.equal(readFileSync(desk.path(current), 'utf8'), edited);
+  assert.equal(listOf(lap.answer('journal', '--type', 'decision', ...of).entries).length, 0);
+  assert.deepEqual(
+    told(desk).map(([code]) => code),
+    ['edit-not-taken'],
+  );
+  desk.answer('note', 'home', ...of);
+  assert.equal(listOf(lap.answer('journal', '--type', 'decision', ...of).entries).length, 1);
+});
+
+test('documents go along with who resumes on another machine; those that stay behind are told, and what is written in them stays', (context) => {
+  const [desk, lap] = machines(context);
+  const who = ['--updated-by', 'ana', '--next-owner', 'bob'];
+  const { session } = desk.answer('handoff', 'new', '--task', 'Ship it', ...who);
+  lap.answer('resume', String(session));
+  assert.deepEqual(told(lap), []);
+  later(lap, 1).answer('handoff', 'update', '--updated-by', 'bob', '--current-step', 'On the lap');
+  assert.match(readFileSync(lap.path(current), 'utf8'), /## Current step\nOn the lap\n/);
+  assert.deepEqual(told(desk), [['documents-stale', `stint resume --session ${session}`]]);
+
+  const behind = `${readFileSync(desk.path(current), 'utf8')}\n## Notes\nof the desk\n`;
+  writeFileSync(desk.path(current), behind);
+  later(lap, 2).answer('note', 'on', '--session', String(session));
+  assert.equal(desk.refusal(9, 'handoff', 'update', '--updated-by', 'ana', '--current-step', 'x').code, 'conflict');
+  assert.equal(readFileSync(desk.path(current), 'utf8'), behind);
+  assert.deepEqual(
+    told(desk).map(([code]) => code),
+    ['documents-stale'],
+  );
+  // Back here, the next verb takes in what was written meanwhile, over what it has come to.
+  const back = later(desk, 3);
+  assert.match(back.run('resume', String(session)).stderr, /CURRENT\.md was edited; the next verb .* takes that in/);
+  back.answer('note', 'back', '--session', String(session));
+  const now = readFileSync(desk.path(current), 'utf8');
+  assert.match(now, /## Current step\nOn the lap\n[^]*## Notes\nof the desk\n/);
+  assert.deepEqual(told(back), []);
 });
