@@ -117,11 +117,11 @@ test('documents are written at home alone: what others do is told there until it
   const [desk, lap] = machines(context);
   const who = ['--updated-by', 'ana', '--next-owner', 'bob'];
   const { session } = desk.answer('handoff', 'new', '--task', 'Ship it', ...who);
-  const before = readFileSync(desk.path(current), 'utf8');
+  const first = readFileSync(desk.path(current), 'utf8');
   const of = ['--session', String(session)];
   lap.answer('block', 'no token', '--needs', 'a token', ...of);
   assert.equal(existsSync(lap.path('docs')), false, 'nothing of them is made in another checkout');
-  assert.equal(readFileSync(desk.path(current), 'utf8'), before, 'nor written from there');
+  assert.equal(readFileSync(desk.path(current), 'utf8'), first, 'nor written from there');
   assert.deepEqual(
     told(lap).map(([code]) => code),
     ['pair-missing'],

@@ -156,7 +156,8 @@ const carryOut = async (
 
   /** Does what stint says is to be done. Where it asks for words, the task is there already, and is brought here. */
   const follow = async (agent: string, place: number, commands: readonly string[]): Promise<void> => {
-    for (const line of commands) {
+    // What only somebody with an editor could do is not done here.
+    for (const line of commands.map((one) => one.split(' || ')[0] ?? '')) {
       const words = / (?:TASK|NAME)\b/.test(line) ? resume : line.replaceAll('WHO', agent).split(' ').slice(1);
       if (line.startsWith('stint ')) await run(agent, place, words);
     }
@@ -179,7 +180,7 @@ const carryOut = async (
     for (const [mark, state] of marks) if (!known.includes(mark) && files.includes(mark)) state.isTakenBack = true;
   };
 
-  /** Takes the lines of a conflict out of the documents that a merge has left: one of the sides, or both. */
+  /** Takes the lines of a conflict out of the documents that a merge has left, and one of the sides. */
   const solve = (place: number, pick: number): void => {
     for (const path of filesBelow(join(folders[place] ?? '', 'docs'))) {
       const text = readFileSync(path, 'utf8');
@@ -439,7 +440,7 @@ const differencesOf = (
 
 const solved = (text: string, pick: number): string =>
   text.replaceAll(/^<{7} .*\n([\s\S]*?)^={7}\n([\s\S]*?)^>{7} .*\n/gm, (_, ours: string, theirs: string) =>
-    pick < 0.4 ? ours : pick < 0.8 ? theirs : ours + theirs,
+    pick < 0.5 ? ours : theirs,
   );
 
 const filesBelow = (folder: string): readonly string[] =>
