@@ -108,7 +108,7 @@ it('what reconcile does not follow of two documents that say two things is in th
   ] as const)
     writeFileSync(
       world.path(path),
-      readFileSync(world.path(path), 'utf8')
+      textOf(world, path)
         .replace(/(## Current step\n).*/, `$1${said}`)
         .replace(/(## Remaining (?:steps|work)\n).*/, `$1- Go on ${said}`),
     );

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { after, before, test, type TestContext } from 'node:test';
+import { current } from './support/documents.ts';
 import { claim } from './support/leases.ts';
 import { startServer, type TestServer } from './support/postgres.ts';
 import { startProcess, startProgram } from './support/processes.ts';
@@ -103,9 +104,6 @@ test('a holder on another machine is replaced by time or on purpose alone, and i
   lap.answer('advance', 'change-context', '--session', 'shared');
   desk.refusal(10, 'advance', 'analysis', '--session', 'shared');
 });
-
-const root = 'docs/tests';
-const current = `${root}/session-state/CURRENT.md`;
 
 /** What keeps the work from being handed over as a checkout tells it: codes, each with its command. */
 const told = (machine: TestWorld): readonly (readonly [code: string, command: string])[] =>

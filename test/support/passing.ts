@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { current, leaseFile, root } from './documents.ts';
 import { randomFrom } from './random.ts';
 import { dumpStore, litterIn } from './stores.ts';
 import {
@@ -72,9 +73,6 @@ const deeds = [
   ...(['edit', 'edit', 'edit both', 'edit step', 'restore', 'commit', 'merge', 'merge', 'old version'] as const),
 ];
 
-const root = 'docs/tests';
-const current = `${root}/session-state/CURRENT.md`;
-const leaseFile = `${root}/session-state/ACTIVE_LEASE.json`;
 const key = 'task:2026-03-17-main';
 const resume = ['resume', '--session', key];
 
