@@ -119,6 +119,21 @@ test('a caller narrows the policy that is checked in; what widens it is refused 
   assert.equal(trust(world, ...secret, '--allow-active-lease', '--override', ' ').exit, 2);
 });
 
+test('another root of documents is no way around the policy of the project', (context) => {
+  const policy = { require_signature: true, allowed_signers_file: 'keys/signers' };
+  const world = worldWith(context, signed(sampleBundle3(), { with: key }), policy);
+  world.write('docs/tests/keys/signers', `ana ${key.line}\n`);
+  const elsewhere = trust(world, '--root', 'elsewhere');
+  assert.deepEqual([elsewhere.exit, elsewhere.policy_source], [0, world.path(policyPath)]);
+  world.write('b.json', printBundle(3, sampleBundle3()));
+  assert.equal(trust(world, '--root', 'elsewhere').exit, 11);
+  world.write('elsewhere/handoff-bundle-trust-policy.json', '{}');
+  assert.equal(trust(world, '--root', 'elsewhere').exit, 12);
+  world.write('elsewhere/handoff-bundle-trust-policy.json', JSON.stringify({ ...policy, max_age_hours: 1 }));
+  world.write('elsewhere/keys/signers', '');
+  assert.deepEqual(codesOf(trust(world, '--root', 'elsewhere')), ['age', 'unsigned'], 'its own, which is stricter');
+});
+
 test('a policy that cannot be used trusts nothing, and neither does leaving it out', (context) => {
   const world = worldWith(context, sampleBundle3(), { bogus: 1 });
   const broken = trust(world);

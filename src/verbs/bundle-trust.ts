@@ -22,7 +22,7 @@ export const bundleTrust = defineVerb({
   summary: 'May this bundle be used here, by the policy of this project?',
   details: `The verdict is trusted, trusted-with-warnings or untrusted (11, with every reason and what can be done about it; --strict-warnings refuses warnings too). Nothing is written, and the file is read once.
 
-What counts is the trust policy in the root of the documents, by its profile, with what the flags say beside it. Flags narrow it: what they revoke is revoked too, accepted is what both accept. What would accept more than the policy that is checked in, be it a flag, another policy or none, is refused (12) without --override REASON; with it the reason is in the report. A profile that is not there is refused (4), and so is a policy that cannot be used (7).
+What counts is the trust policy in the root of the documents, else in the usual root of this project, by its profile, with what the flags say beside it. Flags narrow it: what they revoke is revoked too, accepted is what both accept. What would accept more than the policy that is checked in, be it a flag, another root, another policy or none, is refused (12) without --override REASON; with it the reason is in the report. A profile that is not there is refused (4), and so is a policy that cannot be used (7).
 
 A signature that is there has to hold, whether one is required or not, and be made with a key that is known here: the shared secret, a pinned fingerprint, or a file of allowed signers. The key that comes with a bundle proves nothing. A signature of version 2 does not cover signer and key id; where the policy revokes some by name, none is accepted. A bundle from the future, by more than two minutes, is not trusted.`,
   examples: [
@@ -47,7 +47,7 @@ A signature that is there has to hold, whether one is required or not, and be ma
       const { path, read } = await readBundleFile(world, named);
       if (!read.ok)
         return err({ report: unjudgedToJson(path, 'default', read.error.errors), refusal: read.error.refusal });
-      const judged = trustBundle(tools, root.value, { path, bundle: read.value }, input);
+      const judged = await trustBundle(tools, root.value, { path, bundle: read.value }, input);
       if (!judged.ok) {
         const { source, errors, refusal } = judged.error;
         return err({ report: unjudgedToJson(path, source, errors), refusal });

@@ -38,7 +38,7 @@ export const acceptBundle = async (world: World, input: Accepting): Promise<Resu
   const bundle = read.value;
   const { caller, host, variable } = world;
   const tools = { files: await world.project(), variable, clock: { now: caller.now, offsetAt: host.offsetAt } };
-  const judged = trustBundle(tools, root.value, { path, bundle }, input);
+  const judged = await trustBundle(tools, root.value, { path, bundle }, input);
   if (!judged.ok) {
     const { refusal, errors } = judged.error;
     return err({ refusal, report: refusedToJson(world, unknown, errors) });

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../lib/canonical-json.ts';
 import { withoutUndefined } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest } from '../../lib/nearest.ts';
+import { findRoot } from '../handoff/look.ts';
 import { faultText } from './fields.ts';
 import { checkedIn, namedPolicy, trustFile, type FoundPolicy } from './files.ts';
 import { flagFields, type Flag } from './new-trust.ts';
@@ -23,6 +24,8 @@ export interface TrustCall extends Readonly<Partial<Record<Flag, unknown>>> {
 /** The rules that count. */
 export interface ChosenRules {
   readonly rules: TrustRules;
+  /** The root below which the files lie that they name. */
+  readonly root: string;
   /** The file that they are of; `default` where none is. */
   readonly source: string;
   readonly profile: string | null;
@@ -51,10 +54,15 @@ export const contradictionIn = ({
 };
 
 /**
- * The rules that count below a root of documents. Whoever calls may narrow what the policy that is checked in accepts. What
- * widens it, be it another policy, none, or a flag, is refused without a reason, and reported with it.
+ * The rules that count below a root of documents: those of the policy in it, else of the one that this project has in its
+ * usual root. Whoever calls may narrow what the policy of the project accepts. What widens it, be it another root, another
+ * policy, none, or a flag, is refused without a reason, and reported with it.
  */
-export const chooseRules = (files: ProjectFiles, root: string, call: TrustCall): Result<ChosenRules, NoRules> => {
+export const chooseRules = async (
+  files: ProjectFiles,
+  root: string,
+  call: TrustCall,
+): Promise<Result<ChosenRules, NoRules>> => {
   const said = fieldsSaid(call);
   const wrong = checkTrustFields(said).map(faultText);
   if (wrong.length > 0)
@@ -63,13 +71,19 @@ export const chooseRules = (files: ProjectFiles, root: string, call: TrustCall):
       errors: wrong,
       refusal: refuse('usage', `${wrong.join('; ')}.`, { faults: wrong }),
     });
-  const standing = checkedIn(files, root, trustFile);
+  const here = checkedIn(files, root, trustFile);
+  const usual = await findRoot({ project: async () => files }, {});
+  const inUsual = usual.ok && usual.value !== root ? checkedIn(files, usual.value, trustFile) : here;
+  const standing = inUsual.ok && inUsual.value === undefined ? here : inUsual;
+  const isHere = standing === here || !here.ok || here.value !== undefined;
   const found =
     call.policy_file !== undefined
       ? namedPolicy(files, call.policy_file, trustFile)
       : call.no_policy_file === true
         ? ok(undefined)
-        : standing;
+        : isHere
+          ? here
+          : standing;
   if (!found.ok) {
     const { path, faults, refusal } = found.error;
     return err({ source: path, errors: faults.map(({ text }) => text), refusal });
@@ -87,7 +101,7 @@ export const chooseRules = (files: ProjectFiles, root: string, call: TrustCall):
       `The trust policy of this project does not accept what this would: ${loosened.join(', ')}.`,
       {
         expected: 'rules that accept no more than the policy that is checked in',
-        candidates: [`${root}/${trustFile.file}`],
+        candidates: [standing.ok ? (standing.value?.path ?? root) : standing.error.path],
         hint: 'leave that out, or say why with --override REASON: it is reported',
       },
     );
@@ -95,6 +109,7 @@ export const chooseRules = (files: ProjectFiles, root: string, call: TrustCall):
   }
   return ok({
     rules,
+    root: found === standing && !isHere && usual.ok ? usual.value : root,
     source,
     profile: used === undefined ? null : (call.policy_profile ?? used.policy.default_profile ?? null),
     override: loosened.length === 0 || reason === undefined ? null : { reason, loosened },

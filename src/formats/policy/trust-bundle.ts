@@ -38,13 +38,13 @@ export interface JudgedBundle {
 }
 
 /** Judges a bundle; what keeps it from being judged, a policy or a secret that cannot be read, is no verdict. */
-export const trustBundle = (
+export const trustBundle = async (
   tools: TrustTools,
   root: string,
   { path, bundle }: { readonly path: string; readonly bundle: Bundle },
   input: TrustInput,
-): Result<JudgedBundle, NoRules> => {
-  const chosen = chooseRules(tools.files, root, input);
+): Promise<Result<JudgedBundle, NoRules>> => {
+  const chosen = await chooseRules(tools.files, root, input);
   if (!chosen.ok) return chosen;
   const { source } = chosen.value;
   // Whoever names the signers that count means that one of them has signed.
@@ -54,7 +54,7 @@ export const trustBundle = (
       : withFields(chosen.value.rules, { require_signature: true });
   const { now } = tools.clock;
   const inspection = inspectBundle(bundle, path, now);
-  const signature = checkSignature(tools, root, bundle, rules, input);
+  const signature = checkSignature(tools, chosen.value.root, bundle, rules, input);
   if (!signature.ok) return err({ source, errors: [signature.error.message], refusal: signature.error });
   const verdict = judgeTrust(inspection, signature.value, rules, now);
   return ok({ inspection, signature: signature.value, chosen: { ...chosen.value, rules }, verdict });
