@@ -1,6 +1,6 @@
 /** What comes along in a bundle, and what does not. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { printBundle, sealBundle } from '../src/formats/bundle/bundle.ts';
@@ -229,4 +229,27 @@ test('a kind that has one open session at a time gets no second one', (context) 
   assert.match(here.refusal(9, 'bundle', 'import', '--bundle', file).message, /one at a time/);
   here.answer('finish', '--abort', '--session', 'own');
   assert.equal(here.answer('bundle', 'import', '--bundle', file).landed, 'new');
+});
+
+test('what somebody had written in documents and no verb had taken in comes along, and only that is new', (context) => {
+  const { there, here, key, state } = task(context);
+  const typesBehind = (world: TestWorld): readonly string[] =>
+    listOf(world.answer('log', '--session', key).events)
+      .slice(listOf(there.answer('log', '--session', key).events).length)
+      .map(({ type }) => String(type));
+  const plain = createWorld(context);
+  plain.answer('bundle', 'import', '--bundle', exported(there));
+  assert.deepEqual(typesBehind(plain), ['BundleTaken', 'DocumentEdited']);
+  const text = readFileSync(state, 'utf8');
+  writeFileSync(
+    state,
+    text.replace('1. Import it', '1. Import it\n2. Look at it').replace('- Decision: None', '- Decision: by hand'),
+  );
+  const accepting = ['--allow-source-not-ready', '--allow-inspection-warnings'];
+  const taken = here.answer('bundle', 'import', '--bundle', exported(there), ...accepting);
+  assert.ok(typesBehind(here).length > 2);
+  assert.match(readFileSync(taken.session_state, 'utf8'), /2\. Look at it[^]*- Decision: by hand/);
+  assert.equal(listOf(here.answer('journal', '--session', key, '--type', 'decision').entries)[0].text, 'by hand');
+  here.answer('handoff', 'validate');
+  assert.equal(here.answer('doctor').healthy, true);
 });

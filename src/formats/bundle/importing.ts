@@ -166,10 +166,16 @@ const orderLog = async (
   const secret = world.caller.redact ? refuseSecrets(after.key, events) : undefined;
   if (secret !== undefined) return err(secret);
   const isHere = documents?.place === world.places.here.id && documents?.root === place?.ground.root;
+  const { documents: brought } = accepted.bundle;
   const bringing =
-    place === undefined || documents === undefined || !isNew || isHere
+    place === undefined || brought === undefined || documents === undefined || !isNew || isHere
       ? undefined
-      : { ground: place.ground, handover: documents.handover === null ? null : place.paths.handover, same: place.same };
+      : {
+          ground: place.ground,
+          handover: documents.handover === null ? null : place.paths.handover,
+          same: place.same,
+          documents: brought,
+        };
   const there = bringing === undefined ? [] : await foreign(world, place, tried.value.key);
   const refusal = refuseWithout(world, there, wish);
   if (refusal !== undefined) return err(refusal);
@@ -177,11 +183,14 @@ const orderLog = async (
   if (judge?.ok === false) return judge;
   const landing = { record: accepted.record, isNoted: accepted.isUntrusted || wish.as !== undefined };
   return orderLanding(world, tried.value, landing, bringing, (landed) => {
-    const bases = { handover: landed.texts('handover'), session_state: landed.texts('session_state') };
-    const texts = bringing === undefined ? undefined : standingTexts({ session: landed.session, bases });
+    const texts = bringing === undefined ? undefined : standingTexts(landed);
     return answerOf(world, accepted, {
       ...landed,
       overwritten: there,
+      untaken: landed.conflicts.map(
+        ({ section, written, because }) =>
+          `DOCUMENTS: ${section}: ${JSON.stringify(written)} was not taken: ${because}`,
+      ),
       ...(texts === undefined || judge === undefined ? {} : judge.value(landed.session, texts, landed.decided)),
     });
   });
@@ -378,6 +387,8 @@ interface Done extends Pick<Landed, 'session' | 'events'> {
   readonly landed: Landed['landed'] | 'made';
   /** The files that were there and are replaced, or would be. */
   readonly overwritten: readonly string[];
+  /** What was written in its documents and could not be taken, a sentence each. */
+  readonly untaken?: readonly string[];
   readonly readiness?: JsonObject;
   readonly docsRoot?: string;
 }
@@ -403,7 +414,7 @@ const answerOf = (world: World, accepted: Accepted, done: Done): JsonObject => {
       status,
       owner: status === 'done' ? 'None' : owner,
       overwritten: done.overwritten,
-      more: readiness === undefined ? [] : warningsOf(report).map((text) => `WORKSPACE: ${text}`),
+      more: [...(done.untaken ?? []), ...warningsOf(report).map((text) => `WORKSPACE: ${text}`)],
       isKnown: landed === 'known',
     }),
     ...files,

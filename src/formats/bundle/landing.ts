@@ -10,20 +10,21 @@ import { holderOf, leaseFacts, lossOfClaim, lostEvent } from '../../kernel/lease
 import type { Guard } from '../../kernel/ports.ts';
 import { processOf } from '../../kernel/process.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
-import { absentSession, isOpened, type OpenedSession, type Session } from '../../kernel/session.ts';
+import { absentSession, isOpened, type OpenedSession, type Origin, type Session } from '../../kernel/session.ts';
 import { bundleSample } from '../../kernel/travel-record.ts';
 import { decideLog, logAs, type TakenLog } from '../../kernel/travel.ts';
 import type { World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
+import { cleanDocument } from '../handoff/clean.ts';
 import { decideLeaving, leavingTarget } from '../handoff/leaving.ts';
-import { describedSession, type Ground, type Target } from '../handoff/live.ts';
+import { describedSession, standingTexts, type Ground, type Target } from '../handoff/live.ts';
 import { textIn, type Half } from '../handoff/print.ts';
-import { whereToData } from '../handoff/take-in.ts';
+import { takeIn, whereToData, type Bases, type Conflict } from '../handoff/take-in.ts';
 import { unknownBeside } from '../handoff/told.ts';
 import { currentPath } from '../handoff/workspace.ts';
 import { relativePathProblem } from './names.ts';
-import type { BundledSession } from './parts.ts';
+import type { BundledDocuments, BundledSession } from './parts.ts';
 
 /** A session that a bundle brings with its log: it lands under its own name, or goes on where it ended here. */
 
@@ -138,6 +139,8 @@ export interface Bringing {
   readonly handover: string | null;
   /** The digests of what lies there and says the same already. */
   readonly same: readonly string[];
+  /** The documents as they lay where it comes from: somebody may have written in them since. */
+  readonly documents: BundledDocuments;
 }
 
 /** The order with which a log lands; it answers which events were new, and the session behind them. */
@@ -161,6 +164,7 @@ export const orderLanding = async (
   const replaces = unknown.filter((digest) => bringing?.same.includes(digest) !== true);
   let isNew = false;
   let decided: readonly DecidedEvent[] = [];
+  let come: Come = { events: [], bases: { handover: undefined, session_state: undefined }, conflicts: [] };
   return ok({
     keys: left === undefined ? [key] : [key, left.key],
     guards: [...guards.value, ...(left?.guards ?? [])],
@@ -179,20 +183,11 @@ export const orderLanding = async (
           ? ok(new Map<string, readonly DecidedEvent[]>())
           : decideLeaving(world, bringing.ground, left, sessions, beforehand, bringing.handover);
       if (!leave.ok) return leave;
-      const own = [
-        ...leaseLeftBehind(world, session, origin.place),
-        ...(bringing === undefined
-          ? []
-          : [
-              kernelEvent('DocumentEdited', {
-                ...whereToData({ ...bringing.ground, ...halvesOf(bringing), place: origin.place }),
-                origin: 'verb',
-                texts: {},
-                ...(bringing.same.length === 0 ? {} : { taken: [...bringing.same] }),
-                ...(replaces.length === 0 ? {} : { replaces: [...replaces] }),
-              }),
-            ]),
-      ];
+      const lost = leaseLeftBehind(world, session, origin.place);
+      const arrived = bringing === undefined ? ok(come) : comeHere(tried.events, session, bringing, replaces, origin);
+      if (!arrived.ok) return arrived;
+      come = arrived.value;
+      const own = [...lost, ...come.events];
       const noted = isNoted || own.length > 0 ? [kernelEvent('BundleTaken', record)] : [];
       decided = [...events, ...noted, ...own];
       // Who leaves comes first: a file that both are in is that of the other one afterwards.
@@ -217,8 +212,8 @@ export const orderLanding = async (
         landed: !isNew ? 'known' : known === 0 ? 'new' : 'gone-on-with',
         events: session.common.seq - known,
         decided,
-        texts: (half) => textOf(tried.events, session, half),
-        left: left?.key,
+        bases: come.bases,
+        conflicts: come.conflicts,
       });
     },
   });
@@ -231,11 +226,53 @@ export interface Landed {
   /** How many events are here now that were not before. */
   readonly events: number;
   readonly decided: readonly DecidedEvent[];
-  /** The newest text of a half that somebody wrote. */
-  readonly texts: (half: Half) => ReturnType<typeof textIn>;
-  /** The session that had the documents of this checkout before. */
-  readonly left: string | undefined;
+  /** The newest texts of its documents that somebody wrote, where they come here. */
+  readonly bases: Bases;
+  /** What was written in them and could not be taken. */
+  readonly conflicts: readonly Conflict[];
 }
+
+/** What comes of documents that come here. */
+interface Come {
+  readonly events: readonly DecidedEvent[];
+  readonly bases: Bases;
+  readonly conflicts: readonly Conflict[];
+}
+
+/** Documents come here: what somebody had written in them and no verb had taken in is taken in first. */
+const comeHere = (
+  log: readonly StoredEvent[],
+  session: OpenedSession,
+  bringing: Bringing,
+  replaces: readonly string[],
+  origin: Origin,
+): Result<Come, Refusal> => {
+  const bases = { handover: textOf(log, session, 'handover'), session_state: textOf(log, session, 'session_state') };
+  const standing = standingTexts({ session, bases });
+  const { handover, sessionState } = bringing.documents;
+  const lay = { handover: handover?.text, session_state: sessionState.text };
+  const edited = (['handover', 'session_state'] as const).flatMap((half) => {
+    const text = lay[half] === undefined ? undefined : cleanDocument(lay[half]);
+    return text === undefined || plainText(text) === plainText(standing[half]) ? [] : [{ half, text }];
+  });
+  const written = Object.fromEntries(edited.map(({ half, text }) => [half, { text }]));
+  const taken =
+    edited.length === 0
+      ? ok({ events: [], bases, conflicts: [] })
+      : takeIn(session, bases, { written, origin: 'file' }, origin);
+  if (!taken.ok) return taken;
+  const moved = kernelEvent('DocumentEdited', {
+    ...whereToData({ ...bringing.ground, ...halvesOf(bringing), place: origin.place }),
+    origin: 'verb',
+    texts: {},
+    ...(bringing.same.length === 0 ? {} : { taken: [...bringing.same] }),
+    ...(replaces.length === 0 ? {} : { replaces: [...replaces] }),
+  });
+  return ok({ ...taken.value, events: [...taken.value.events, moved] });
+};
+
+/** A text whatever the ends of its lines are. */
+const plainText = (text: string): string => text.replaceAll('\r\n', '\n').replace(/^\uFEFF/, '');
 
 const halvesOf = ({ handover }: Pick<Bringing, 'handover'>) => ({ handover, sessionState: currentPath });
 
