@@ -332,7 +332,12 @@ const carryOut = async (
         await follow(agent, place, listOf(ready.next_actions).map(String));
         ready = judge(agent, place);
       }
-      assert.equal(ready.ready, true, `what stint says would help has helped: ${JSON.stringify(ready.reasons)}`);
+      // A merge may have left copies of which only somebody with an editor knows what is true.
+      const left = listOf(ready.next_actions).filter((line) => !String(line).startsWith('${EDITOR'));
+      assert.ok(
+        ready.ready === true || (ready.next_actions.length > 0 && left.length === 0),
+        `what stint says would help has helped: ${JSON.stringify(ready.reasons)}`,
+      );
     }
     judgeAll(agent);
   }
