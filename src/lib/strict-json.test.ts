@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseStrictJson } from './strict-json.ts';
 
-const limits = { depth: 64, values: 100_000 };
+const limits = { depth: 64, values: 100_000, keys: 1000 };
 
 const faultOf = (text: string, given = limits): string => {
   const parsed = parseStrictJson(text, given);
@@ -72,6 +72,9 @@ test('depth and number of values end where they are said to, before anything is 
   assert.equal(faultOf('['.repeat(5_000_000)), '$ is nested deeper than 64 levels');
   assert.equal(faultOf('{"a":'.repeat(1_000_000)), '$ is nested deeper than 64 levels');
   assert.equal(faultOf(`[${'[],'.repeat(200_000)}[]]`), '$ holds more than 100000 values');
+  const keys = (count: number): string => Array.from({ length: count }, (_, at) => `"${at}": 0`).join();
+  assert.equal(faultOf(`{"a": {${keys(1000)}}}`), 'no fault');
+  assert.equal(faultOf(`{"a": {${keys(1001)}}}`), '$.a holds more than 1000 keys');
 });
 
 test('a fault repeats nothing of the text but its keys, shortened', () => {

@@ -10,6 +10,8 @@ export interface JsonLimits {
   readonly depth: number;
   /** Most values, at any depth. */
   readonly values: number;
+  /** Most keys of one object. */
+  readonly keys: number;
 }
 
 /** What is wrong with a text. */
@@ -80,6 +82,7 @@ const findFault = (text: string, limits: JsonLimits): StrictFault | undefined =>
       const key: string = JSON.parse(text.slice(at, end));
       inner.at = key;
       if (inner.keys.has(key)) return fault('is there twice');
+      if (inner.keys.size === limits.keys) return fault(`holds more than ${limits.keys} keys`, open.length - 1);
       inner.keys.add(key);
       at = afterBlanks(text, end);
       if (text.charCodeAt(at) !== COLON) return broken();

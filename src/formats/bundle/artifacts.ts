@@ -1,3 +1,4 @@
+import type { StoredEvent } from '../../kernel/event.ts';
 import { entryOf } from '../../kernel/journal.ts';
 import type { ReadSession } from '../../kernel/ports.ts';
 import type { World } from '../../kernel/verb.ts';
@@ -22,10 +23,20 @@ export const gatherArtifacts = async (
   world: World,
   { row, view }: ReadSession,
   folder: string,
-  { withContent, policy }: { readonly withContent: boolean; readonly policy: RedactionPolicy | undefined },
+  {
+    withContent,
+    policy,
+    events,
+  }: {
+    readonly withContent: boolean;
+    readonly policy: RedactionPolicy | undefined;
+    /** All of its events, where they were read already. */
+    readonly events?: readonly StoredEvent[] | undefined;
+  },
 ): Promise<{ readonly artifacts: readonly JsonObject[]; readonly warnings: readonly string[] }> => {
   const home = world.places.homeOf(row);
-  const noted = (await world.store.events(row.key, { types: ['Noted'], until: row.seq }))
+  const noted = (events ?? (await world.store.events(row.key, { types: ['Noted'], until: row.seq })))
+    .filter(({ type }) => type === 'Noted')
     .map((event) => entryOf(event))
     .filter(({ type, file }) => type === 'artifact' && file !== undefined && file !== null);
   const known = new Map(noted.map(({ path, text, file }) => [path ?? text, file ?? undefined]));

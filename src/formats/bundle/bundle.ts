@@ -13,7 +13,7 @@ import { printBundle3, readBundle3, sealed3, signedText3 } from './version-3.ts'
 export const mostBundleBytes = 64 * 1024 * 1024;
 
 /** A payload may be nested 100 levels deep, and stands some levels deep in a bundle. */
-const limits = { depth: 128, values: 4_000_000 };
+const limits = { depth: 128, values: 4_000_000, keys: 20_000 };
 
 /** What the versions do each in their own way. */
 const versions = {

@@ -252,14 +252,18 @@ const makeBundle3 = async (gathered: Gathered): Promise<Result<Draft, Refusal>> 
   const checkout = documents === undefined ? home.root : checkoutOf(world, documents.root);
   const look = home.isElsewhere === true && documents === undefined ? nowhere : await world.repository(checkout);
   const below = relativeTo(checkout);
-  const files =
-    read === undefined
-      ? { artifacts: [], warnings: [] }
-      : await gatherArtifacts(world, read, folder, { withContent: wish.withArtifacts, policy: redaction.policy });
   const events =
     session === undefined || !wish.withHistory
       ? undefined
       : await store.events(session.key, { until: session.common.seq });
+  const files =
+    read === undefined
+      ? { artifacts: [], warnings: [] }
+      : await gatherArtifacts(world, read, folder, {
+          withContent: wish.withArtifacts,
+          policy: redaction.policy,
+          events,
+        });
   const state = read === undefined ? {} : statusToJson(read, await surroundingsOf(world, read), world, folder);
   const { report: _report, ...verdict } = readiness;
   const docsRoot = documents === undefined ? undefined : rootBelow(world, documents.root);
@@ -307,7 +311,8 @@ const makeBundle3 = async (gathered: Gathered): Promise<Result<Draft, Refusal>> 
     documents === undefined
       ? (part: JsonObject): JsonObject => part
       : agreeingWith(value, found, documents, caller.now);
-  const history = historyOf(session, events, objectsAt(value, 'events'));
+  const isChanged = Object.keys(found).length > 0;
+  const history = historyOf(session, events, isChanged ? objectsAt(value, 'events') : undefined);
   if (!history.ok) return history;
   const { values, texts } = shareTexts<Record<'documents' | 'events', Json>>({
     documents: value['documents'] ?? null,
@@ -376,7 +381,7 @@ const nowhere = { available: false, because: 'the checkout of the session is on 
 const historyOf = (
   session: OpenedSession | undefined,
   events: readonly StoredEvent[] | undefined,
-  redacted: readonly JsonObject[],
+  redacted: readonly JsonObject[] | undefined,
 ): Result<
   {
     readonly events: readonly StoredEvent[] | undefined;
@@ -385,14 +390,15 @@ const historyOf = (
   },
   Refusal
 > => {
-  const first =
-    events?.findIndex(({ data }, at) => JSON.stringify(data) !== JSON.stringify(redacted[at]?.['data'])) ?? -1;
+  const isSame = (data: JsonObject, at: number): boolean =>
+    JSON.stringify(data) === JSON.stringify(redacted?.[at]?.['data']);
+  const first = redacted === undefined ? -1 : (events?.findIndex(({ data }, at) => !isSame(data, at)) ?? -1);
   if (session === undefined || events === undefined || first === -1)
     return ok({ events, rechainedFrom: null, end: {} });
   let after: Session = absentSession(session.kind, session.key);
   const chained: StoredEvent[] = [];
   for (const [at, event] of events.entries()) {
-    const next = at < first ? event : { ...event, data: objectAt(redacted[at] ?? {}, 'data') };
+    const next = at < first ? event : { ...event, data: objectAt(redacted?.[at] ?? {}, 'data') };
     const stored = at < first ? event : { ...next, hash: hashEvent(after.hash, next) };
     chained.push(stored);
     after = applyEvent(after, stored);

@@ -16,6 +16,9 @@ const KEY = '$text';
 /** A piece that is shorter is not worth a place in the table. */
 const worth = 256;
 
+/** Most texts of a table: a bundle with more keys in one object is not read. */
+const mostTexts = 10_000;
+
 /** Values with what they have in common in one table. */
 export const shareTexts = <Values extends Readonly<Record<string, Json>>>(
   values: Values,
@@ -28,6 +31,7 @@ export const shareTexts = <Values extends Readonly<Record<string, Json>>>(
   const digestByPiece = new Map<string, string>();
   for (const [piece, count] of countByPiece) {
     if (count < 2 || piece.length < worth) continue;
+    if (digestByPiece.size === mostTexts) break;
     const digest = sha256(piece);
     digestByPiece.set(piece, digest);
     texts[digest] = piece;
