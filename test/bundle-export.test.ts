@@ -92,7 +92,10 @@ suite('bundle export', () => {
     plain.answer('handoff', 'new', '--task', 'Ship it', '--updated-by', 'ana', '--next-owner', 'ben');
     assertVersion2(exported(plain, '--format-version', '2').text);
     const review = reviewIn(context, 'context');
-    assert.match(review.refusal(4, 'bundle', 'export', '--format-version', '2').message, /holds a handover/);
+    const without = review.run('bundle', 'export', '--format-version', '2', '--json');
+    assert.equal(without.status, 4);
+    assert.equal(without.json.result, 'error');
+    assert.match(textOf(without.json.errors), /holds a handover/);
   });
 
   test('lies where git does not see it, under the next free minute, and is found whole or not at all', (context) => {
@@ -135,6 +138,16 @@ suite('bundle export', () => {
     world.answer('bundle', 'export', '--output', 'there.json', '--force');
     const after = treeOf(world.project, (path) => /^(?:\.stint|there|link|folder)/.test(path));
     assert.deepEqual(after, before);
+  });
+
+  test('is not written where a link in the checkout leads', (context) => {
+    const world = taskIn(context);
+    const outside = join(world.root, 'outside');
+    mkdirSync(outside);
+    writeFileSync(join(outside, '.gitignore'), '*\n');
+    symlinkSync(outside, world.path('docs/tests/handoff-bundles'));
+    assert.equal(world.run('bundle', 'export').status, 6);
+    assert.deepEqual(readdirSync(outside), ['.gitignore']);
   });
 
   test('reads only: what was written in documents is exported as it stands, and stays to be taken in', (context) => {

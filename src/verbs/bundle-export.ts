@@ -139,7 +139,10 @@ const prepare = async (world: World, input: Input): Promise<Result<Prepared, Ver
     withPatch: input.with_patch === true,
     withArtifacts: input.with_artifacts === true,
   });
-  if (!made.ok) return made;
+  if (!made.ok) {
+    const { refusal, report = { bundle_path: 'None', warnings: [] } } = made.error;
+    return err({ report: { errors: [refusal.message], ...report, result: 'error' }, refusal });
+  }
   const { root, answer } = made.value;
   const place = await placeForBundle(world, root, { output: input.output, force: input.force === true });
   return place.ok

@@ -62,7 +62,8 @@ export const writeBundle = async (
       warnings.push(`GIT: ${own.folder}/${ignore} does not keep bundles from git`);
   }
   const at = path.lastIndexOf('/');
-  const [folder, name] = [path.slice(0, at) || '/', path.slice(at + 1)];
+  // A folder of our own that is a link may lead anywhere.
+  const { folder, name } = own ?? { folder: path.slice(0, at) || '/', name: path.slice(at + 1) };
   if (!project.isPlain(folder, name)) return err(refuseWriting(path, 'is no file itself, or its folder is not there'));
   const problem = project.write(folder, name, text);
   return problem === undefined ? ok(warnings) : err(refuseWriting(path, problem));
