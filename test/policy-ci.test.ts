@@ -77,6 +77,10 @@ test('what the CI policy requires no flag takes away without a reason, and with 
   }
   assert.equal(ci(world, '--no-ci-policy-file', '--require-trust-policy').exit, 0, 'it is required all the same');
   assert.equal(ci(world, '--skip-redaction-policy').override, null);
+  const elsewhere = ci(world, '--root', 'elsewhere');
+  assert.deepEqual([elsewhere.exit, notPassed(elsewhere)], [0, ['redaction_policy not-present', 'smoke skipped']]);
+  world.write('elsewhere/handoff-bundle-ci-policy.json', '{}');
+  assert.equal(ci(world, '--root', 'elsewhere').exit, 12, 'another root is no way around it');
   world.write(files.ci, '{');
   assert.equal(ci(world).exit, 6);
   assert.equal(ci(world, '--no-ci-policy-file').exit, 12);

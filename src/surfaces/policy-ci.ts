@@ -3,14 +3,14 @@ import { auditToJson } from '../formats/handoff/audit.ts';
 import { findRoot, lookBelow } from '../formats/handoff/look.ts';
 import { itemsText } from '../formats/handoff/verdict.ts';
 import type { CiPolicy } from '../formats/policy/ci.ts';
-import { checkedIn, ciFile, namedPolicy, redactionFile, required, trustFile } from '../formats/policy/files.ts';
-import type { FoundPolicy, PolicyKind, UnreadPolicy } from '../formats/policy/files.ts';
+import { bearingOn, ciFile, namedPolicy, redactionFile, required, trustFile } from '../formats/policy/files.ts';
+import type { Checked, PolicyKind } from '../formats/policy/files.ts';
 import { signersFaults } from '../formats/policy/trust-bundle.ts';
 import { fieldLines, objectsAt, textAt, textsAt } from '../kernel/answer.ts';
 import { flag, optionalName, optionalText } from '../kernel/fields.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb, type Apart } from '../kernel/verb.ts';
-import { err, ok, type Result } from '../lib/result.ts';
+import { err, ok } from '../lib/result.ts';
 import { doctor } from '../store/doctor.ts';
 import { files as everyFile } from './files.ts';
 
@@ -49,25 +49,25 @@ On GitHub Actions, where GITHUB_ACTIONS is true, or with --annotations, each err
       if (!root.ok) return err({ refusal: root.error });
       const { files } = tools;
       const where = root.value;
-      const standing = checkedIn(files, where, ciFile);
+      const { standing, own } = await bearingOn(files, where, ciFile);
       const ci =
         input.ci_policy_file !== undefined
           ? namedPolicy(files, input.ci_policy_file, ciFile)
           : input.no_ci_policy_file === true
             ? ok(undefined)
-            : standing;
+            : own;
+      const trust = await bearingOn(files, where, trustFile);
+      const redaction = await bearingOn(files, where, redactionFile);
       const { needs, loosened } = demandsOf(standing, ci, input);
       const checks = [
         await checkOf('self_check', async () => (await import('./self-check.ts')).selfCheck()),
         input.skip_policy === true
           ? skipped('trust_policy')
-          : checkPolicy(where, trustFile, checkedIn(files, where, trustFile), needs.trust, (policy) =>
-              signersFaults(tools, where, policy),
-            ),
+          : checkPolicy(where, trustFile, trust.own, needs.trust, (policy) => signersFaults(tools, trust.root, policy)),
         checkPolicy(where, ciFile, ci, input.require_ci_policy === true),
         input.skip_redaction_policy === true
           ? skipped('redaction_policy')
-          : checkPolicy(where, redactionFile, checkedIn(files, where, redactionFile), needs.redaction),
+          : checkPolicy(where, redactionFile, redaction.own, needs.redaction),
         input.skip_smoke === true
           ? skipped('smoke')
           : await checkOf('smoke', async () => (await import('./smoke.ts')).smoke()),
@@ -134,12 +134,10 @@ const done = (name: string, problems: readonly Problem[]): CheckDone => ({
 
 const skipped = (name: string): CheckDone => ({ name, result: 'skipped', problems: [] });
 
-type Found<Policy> = Result<FoundPolicy<Policy> | undefined, UnreadPolicy>;
-
 /** Which policies have to be there, and what the caller leaves out although the policy that is checked in requires it. */
 const demandsOf = (
-  standing: Found<CiPolicy>,
-  ci: Found<CiPolicy>,
+  standing: Checked<CiPolicy>,
+  ci: Checked<CiPolicy>,
   input: Readonly<
     Partial<
       Record<
@@ -149,7 +147,7 @@ const demandsOf = (
     >
   >,
 ): { readonly needs: Readonly<Record<'trust' | 'redaction', boolean>>; readonly loosened: readonly string[] } => {
-  const isSaid = (found: Found<CiPolicy>, name: 'require_trust_policy' | 'require_redaction_policy'): boolean =>
+  const isSaid = (found: Checked<CiPolicy>, name: 'require_trust_policy' | 'require_redaction_policy'): boolean =>
     found.ok && found.value?.policy[name] === true;
   const needs = {
     trust: isSaid(ci, 'require_trust_policy') || input.require_trust_policy === true,
@@ -174,7 +172,7 @@ const demandsOf = (
 const checkPolicy = <Policy>(
   root: string,
   kind: PolicyKind<Policy>,
-  found: Found<Policy>,
+  found: Checked<Policy>,
   isRequired: boolean,
   beside: (policy: Policy) => readonly string[] = () => [],
 ): CheckDone => {

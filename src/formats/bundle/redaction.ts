@@ -10,7 +10,7 @@ import { cleanDocument } from '../handoff/clean.ts';
 import type { DocumentKind } from '../handoff/document.ts';
 import { halves, type Half } from '../handoff/print.ts';
 import { printSections, readSections } from '../handoff/sections.ts';
-import { checkedIn, namedPolicy, redactionFile, type FoundPolicy } from '../policy/files.ts';
+import { bearingOn, namedPolicy, redactionFile, type FoundPolicy } from '../policy/files.ts';
 
 /** What is taken out of a bundle before it leaves. */
 
@@ -55,7 +55,7 @@ export const chooseRedaction = async (
   wish: RedactionWish,
 ): Promise<Result<ChosenRedaction, Refusal>> => {
   const files = await world.project();
-  const found = checkedIn(files, root, redactionFile);
+  const { own: found } = await bearingOn(files, root, redactionFile);
   const isOverridden = wish.override !== undefined;
   const isLeftOut = wish.no_redaction_policy_file === true;
   if (!found.ok && !(isOverridden && isLeftOut)) return err(found.error.refusal);

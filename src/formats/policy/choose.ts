@@ -4,9 +4,8 @@ import type { JsonObject } from '../../lib/canonical-json.ts';
 import { withoutUndefined } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { nearest } from '../../lib/nearest.ts';
-import { findRoot } from '../handoff/look.ts';
 import { faultText } from './fields.ts';
-import { checkedIn, namedPolicy, trustFile, type FoundPolicy } from './files.ts';
+import { bearingOn, namedPolicy, trustFile, type Checked, type FoundPolicy } from './files.ts';
 import { flagFields, type Flag } from './new-trust.ts';
 import { checkTrustFields, defaultRules, looserThan, rulesOf, withFields } from './trust.ts';
 import type { TrustFields, TrustPolicy, TrustRules } from './trust.ts';
@@ -71,19 +70,13 @@ export const chooseRules = async (
       errors: wrong,
       refusal: refuse('usage', `${wrong.join('; ')}.`, { faults: wrong }),
     });
-  const here = checkedIn(files, root, trustFile);
-  const usual = await findRoot({ project: async () => files }, {});
-  const inUsual = usual.ok && usual.value !== root ? checkedIn(files, usual.value, trustFile) : here;
-  const standing = inUsual.ok && inUsual.value === undefined ? here : inUsual;
-  const isHere = standing === here || !here.ok || here.value !== undefined;
+  const { standing, own, root: ownRoot } = await bearingOn(files, root, trustFile);
   const found =
     call.policy_file !== undefined
       ? namedPolicy(files, call.policy_file, trustFile)
       : call.no_policy_file === true
         ? ok(undefined)
-        : isHere
-          ? here
-          : standing;
+        : own;
   if (!found.ok) {
     const { path, faults, refusal } = found.error;
     return err({ source: path, errors: faults.map(({ text }) => text), refusal });
@@ -109,7 +102,7 @@ export const chooseRules = async (
   }
   return ok({
     rules,
-    root: found === standing && !isHere && usual.ok ? usual.value : root,
+    root: found === own ? ownRoot : root,
     source,
     profile: used === undefined ? null : (call.policy_profile ?? used.policy.default_profile ?? null),
     override: loosened.length === 0 || reason === undefined ? null : { reason, loosened },
@@ -143,11 +136,7 @@ const profileless = (profile: string | undefined): Result<TrustRules, Refusal> =
       );
 
 /** In what some rules accept more than the policy that is checked in; one that cannot be read accepts nothing. */
-const widened = (
-  rules: TrustRules,
-  standing: ReturnType<typeof checkedIn<TrustPolicy>>,
-  profile: string | undefined,
-): readonly string[] => {
+const widened = (rules: TrustRules, standing: Checked<TrustPolicy>, profile: string | undefined): readonly string[] => {
   if (!standing.ok) return ['a policy that is there and cannot be read'];
   if (standing.value === undefined) return [];
   const { policy } = standing.value;

@@ -61,7 +61,7 @@ export interface UnreadPolicy {
 }
 
 /** The policy that is checked in; undefined where none is. A file that cannot be read is never taken for none. */
-export const checkedIn = <Policy>(
+const checkedIn = <Policy>(
   files: ProjectFiles,
   root: string,
   kind: PolicyKind<Policy>,
@@ -70,6 +70,34 @@ export const checkedIn = <Policy>(
   const path = `${root}/${kind.file}`;
   if (text.ok) return judged(path, text.value, kind);
   return text.error.isMissing ? ok(undefined) : err(unread(path, kind, text.error));
+};
+
+/** A policy that was looked for, where it may be. */
+export type Checked<Policy> = Result<FoundPolicy<Policy> | undefined, UnreadPolicy>;
+
+/** The policies that bear on a root of documents; another root is no way around that of the project. */
+export interface BearingPolicies<Policy> {
+  /** That of the project: in its usual root, else in this one. Less strict than it nothing is without a reason. */
+  readonly standing: Checked<Policy>;
+  /** What counts where no other is named: that of this root, else that of the project. */
+  readonly own: Checked<Policy>;
+  /** The root that it lies in. */
+  readonly root: string;
+}
+
+/** Looks for them. */
+export const bearingOn = async <Policy>(
+  files: ProjectFiles,
+  root: string,
+  kind: PolicyKind<Policy>,
+): Promise<BearingPolicies<Policy>> => {
+  const here = checkedIn(files, root, kind);
+  const usual = await findRoot({ project: async () => files }, {});
+  if (!usual.ok || usual.value === root) return { standing: here, own: here, root };
+  const there = checkedIn(files, usual.value, kind);
+  const isThere = !there.ok || there.value !== undefined;
+  const isHere = !here.ok || here.value !== undefined || !isThere;
+  return { standing: isThere ? there : here, own: isHere ? here : there, root: isHere ? root : usual.value };
 };
 
 /** A policy that somebody names from where he is. */
