@@ -69,7 +69,7 @@ const actions = {
   unsigned: 'have it signed with stint bundle sign',
   signature: 'have it signed again; stint bundle verify says what is wrong with it',
   secret: 'give the secret with --secret-file or --secret-env',
-  key: 'ask the signer for his key another way, and pin it with --allowed-public-key-fingerprint or in the trust policy',
+  key: 'ask the signer for their key another way, and pin it with --allowed-public-key-fingerprint or in the trust policy',
   scheme: 'have it signed with a scheme that the policy accepts',
   signer: 'have it signed by somebody whom the policy accepts',
   'key-id': 'have it signed with a key that the policy accepts',
