@@ -11,7 +11,7 @@ import { reviewIn } from './support/reviews.ts';
 import { templateOf, work, writeTemplate } from './support/runs.ts';
 import { secretsOf } from './support/secrets.ts';
 import { treeOf } from './support/stores.ts';
-import { createWorld, later, listOf, withoutShared, type Printed, type TestWorld } from './support/world.ts';
+import { createWorld, later, listOf, shared, withoutShared, type Printed, type TestWorld } from './support/world.ts';
 
 const current = 'docs/tests/session-state/CURRENT.md';
 const policyPath = 'docs/tests/handoff-bundle-redaction-policy.json';
@@ -276,6 +276,41 @@ suite('what may not leave', () => {
       assert.ok(raw.text.includes(hidden[0] ?? 'nothing'));
       assert.equal(raw.answer.redaction_count, 0);
       assert.equal(raw.bundle.redaction.enabled, false);
+    },
+  );
+
+  test(
+    'no token of any family is in a bundle, wherever it stood',
+    { skip: withoutShared('handoff-pack') },
+    (context) => {
+      // The mark keeps tokens of tests from looking like real ones.
+      const scenarios: Printed = JSON.parse(
+        readFileSync(join(shared, 'handoff-pack/scenarios.json'), 'utf8').replaceAll('§', ''),
+      );
+      const { steps }: Printed = listOf(scenarios).find(({ id }: Printed) => id === 'S21i');
+      const [, , ...hidden] = listOf(listOf(steps).find(([step]: Printed) => step === 'hasnt')).map(String);
+      const said = listOf(steps)
+        .filter(([step]: Printed) => step === 'set' || step === 'body')
+        .map(([, , , text]: Printed) => String(text));
+      assert.ok(hidden.length > 20);
+      const world = taskIn(context);
+      world.git('add', '.');
+      world.git('commit', '-qm', 'documents');
+      world.write('a.txt', said.join('\n'));
+      world.write('out.txt', said.join('\n'));
+      world.git('add', 'a.txt');
+      const session = 'task:2026-03-17-main';
+      for (const text of said) world.answer('note', `x ${text}`, '--session', session, '--no-redact');
+      world.answer('note', 'artifact', 'out.txt', '--session', session);
+      edit(world, 'Commands to resume', said[0] ?? '');
+      edit(world, 'Artifacts', said[1] ?? '');
+      for (const args of [
+        ['--with-patch', '--with-artifacts'],
+        ['--format-version', '2'],
+      ]) {
+        const { text } = exported(world, ...args);
+        for (const token of hidden) assert.ok(!text.includes(token), `${args.join(' ')}: ${token.slice(0, 6)}`);
+      }
     },
   );
 
