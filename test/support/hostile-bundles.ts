@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { printBundle, sealBundle } from '../../src/formats/bundle/bundle.ts';
 import { sampleBundle2 } from '../../src/formats/bundle/samples.ts';
+import { objectAt } from '../../src/kernel/answer.ts';
 import { genesis, hashEvent, isLifecycle, type StoredEvent } from '../../src/kernel/event.ts';
 import type { Json, JsonObject } from '../../src/lib/canonical-json.ts';
 import { isJsonObject } from '../../src/lib/json.ts';
@@ -392,6 +393,41 @@ function* documents(forged: Forged): Generator<HostileBundle> {
     }
 }
 
+/** Documents that say what no program would have written. */
+function* papers(base: JsonObject): Generator<HostileBundle> {
+  const changes: readonly (readonly [string, (text: string) => string])[] = [
+    ['nothing', () => ''],
+    ['a heading alone', (text) => `${text.split('\n')[0]}\n`],
+    ['no heading', (text) => text.replace(/^# .*\n/, '')],
+    ['twice itself', (text) => `${text}${text}`],
+    ['no sections', () => '# Handover\n\n# Session State\n'],
+    ['a pointer to a file of the system', (text) => text.replace(/(pointer\n).*/, '$1/etc/passwd')],
+    ['a pointer that climbs', (text) => text.replace(/(pointer\n).*/, '$1../../../victim/secret.md')],
+    ['a pointer with a zero byte', (text) => text.replace(/(pointer\n).*/, '$1../handovers/a\u0000.md')],
+    ['a pointer to a folder', (text) => text.replace(/(pointer\n).*/, '$1..')],
+    ['another status', (text) => text.replace(/## Status\n.*/, '## Status\nowned')],
+    ['done with steps left', (text) => text.replace(/## Status\n.*/, '## Status\ndone')],
+    ['a time that is none', (text) => text.replace(/## Last updated\n.*/, '## Last updated\nyesterday')],
+    ['a time to come', (text) => text.replace(/## Last updated\n.*/, '## Last updated\n2999-01-01T00:00:00Z')],
+    ['line ends of others', (text) => text.replaceAll('\n', '\r\n')],
+    ['separators of lines', (text) => text.replaceAll('\n', '\u2028')],
+    ['a fence that is not closed', (text) => text.replace('## Status', '```\n## Status')],
+    ['escape sequences', (text) => text.replaceAll('None', '\u001b[2J\u001b]0;x\u0007')],
+    ['a megabyte in one line', (text) => text.replace('None', 'x'.repeat(1_000_000))],
+    ['many sections', (text) => `${text}${'## x\ny\n'.repeat(20_000)}`],
+    ['a conflict of a merge', (text) => `<<<<<<< ours\n${text}=======\n${text}>>>>>>> theirs\n`],
+  ];
+  for (const half of ['handover_markdown', 'session_state_markdown'] as const)
+    for (const [what, change] of changes) {
+      const held = objectAt(base, 'documents')[half];
+      assert.ok(typeof held === 'string');
+      yield {
+        name: `version ${String(base['bundle_version'])}: ${half} with ${what}`,
+        content: fileOf(resealed(withAt(base, ['documents', half], change(held)) as JsonObject)),
+      };
+    }
+}
+
 /** All of them, made of sessions as they were exported. */
 export function* hostileBundles(sessions: readonly Forged[]): Generator<HostileBundle> {
   const [first] = sessions;
@@ -408,6 +444,8 @@ export function* hostileBundles(sessions: readonly Forged[]): Generator<HostileB
   yield* names(sampleBundle2());
   yield* text(fileOf(base));
   yield* signatures(base);
+  yield* papers(sampleBundle2());
+  yield* papers(base);
   for (const [seed, forged] of sessions.entries()) yield* histories(forged, seed + 1);
   for (const forged of sessions.slice(0, 2)) yield* documents(forged);
 }
