@@ -15,7 +15,7 @@ const shownEvents = 5;
 export const show = defineVerb({
   name: 'show',
   summary: 'The session and its events, now or as it was at a revision.',
-  details: `With --at the session is folded to that revision and shown as it stood then; nothing changes. The text shows the last 5 events, the JSON has all of them.`,
+  details: `With --at the session is folded to that revision and shown as it stood then; nothing changes. The text shows the last 5 events, the JSON has all of them, and in bundles the bundles that it came in.`,
   examples: ['stint show --json', 'stint show --at 3'],
   input: () => v.strictObject({ session: sessionField(), at: optionalCount('The revision.') }),
   aliases: [{ name: 'state show', flags: { 'session-id': 'session' } }],
