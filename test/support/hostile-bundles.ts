@@ -395,27 +395,27 @@ function* documents(forged: Forged): Generator<HostileBundle> {
 
 /** Documents that say what no program would have written. */
 function* papers(base: JsonObject): Generator<HostileBundle> {
-  const changes: readonly (readonly [string, (text: string) => string])[] = [
+  const changes: readonly (readonly [string, (paper: string) => string])[] = [
     ['nothing', () => ''],
-    ['a heading alone', (text) => `${text.split('\n')[0]}\n`],
-    ['no heading', (text) => text.replace(/^# .*\n/, '')],
-    ['twice itself', (text) => `${text}${text}`],
+    ['a heading alone', (paper) => `${paper.split('\n')[0]}\n`],
+    ['no heading', (paper) => paper.replace(/^# .*\n/, '')],
+    ['twice itself', (paper) => `${paper}${paper}`],
     ['no sections', () => '# Handover\n\n# Session State\n'],
-    ['a pointer to a file of the system', (text) => text.replace(/(pointer\n).*/, '$1/etc/passwd')],
-    ['a pointer that climbs', (text) => text.replace(/(pointer\n).*/, '$1../../../victim/secret.md')],
-    ['a pointer with a zero byte', (text) => text.replace(/(pointer\n).*/, '$1../handovers/a\u0000.md')],
-    ['a pointer to a folder', (text) => text.replace(/(pointer\n).*/, '$1..')],
-    ['another status', (text) => text.replace(/## Status\n.*/, '## Status\nowned')],
-    ['done with steps left', (text) => text.replace(/## Status\n.*/, '## Status\ndone')],
-    ['a time that is none', (text) => text.replace(/## Last updated\n.*/, '## Last updated\nyesterday')],
-    ['a time to come', (text) => text.replace(/## Last updated\n.*/, '## Last updated\n2999-01-01T00:00:00Z')],
-    ['line ends of others', (text) => text.replaceAll('\n', '\r\n')],
-    ['separators of lines', (text) => text.replaceAll('\n', '\u2028')],
-    ['a fence that is not closed', (text) => text.replace('## Status', '```\n## Status')],
-    ['escape sequences', (text) => text.replaceAll('None', '\u001b[2J\u001b]0;x\u0007')],
-    ['a megabyte in one line', (text) => text.replace('None', 'x'.repeat(1_000_000))],
-    ['many sections', (text) => `${text}${'## x\ny\n'.repeat(20_000)}`],
-    ['a conflict of a merge', (text) => `<<<<<<< ours\n${text}=======\n${text}>>>>>>> theirs\n`],
+    ['a pointer to a file of the system', (paper) => paper.replace(/(pointer\n).*/, '$1/etc/passwd')],
+    ['a pointer that climbs', (paper) => paper.replace(/(pointer\n).*/, '$1../../../victim/secret.md')],
+    ['a pointer with a zero byte', (paper) => paper.replace(/(pointer\n).*/, '$1../handovers/a\u0000.md')],
+    ['a pointer to a folder', (paper) => paper.replace(/(pointer\n).*/, '$1..')],
+    ['another status', (paper) => paper.replace(/## Status\n.*/, '## Status\nowned')],
+    ['done with steps left', (paper) => paper.replace(/## Status\n.*/, '## Status\ndone')],
+    ['a time that is none', (paper) => paper.replace(/## Last updated\n.*/, '## Last updated\nyesterday')],
+    ['a time to come', (paper) => paper.replace(/## Last updated\n.*/, '## Last updated\n2999-01-01T00:00:00Z')],
+    ['line ends of others', (paper) => paper.replaceAll('\n', '\r\n')],
+    ['separators of lines', (paper) => paper.replaceAll('\n', '\u2028')],
+    ['a fence that is not closed', (paper) => paper.replace('## Status', '```\n## Status')],
+    ['escape sequences', (paper) => paper.replaceAll('None', '\u001b[2J\u001b]0;x\u0007')],
+    ['a megabyte in one line', (paper) => paper.replace('None', 'x'.repeat(1_000_000))],
+    ['many sections', (paper) => `${paper}${'## x\ny\n'.repeat(20_000)}`],
+    ['a conflict of a merge', (paper) => `<<<<<<< ours\n${paper}=======\n${paper}>>>>>>> theirs\n`],
   ];
   for (const half of ['handover_markdown', 'session_state_markdown'] as const)
     for (const [what, change] of changes) {
