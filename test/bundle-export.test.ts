@@ -381,6 +381,22 @@ suite('what may not leave', () => {
       const { events } = world.answer('log', '--session', session);
       assert.match(listOf(events).at(-1).data.text, /exported against the redaction policy: they have the right/);
     }
+    // Another root of documents has its own policy, and that of the project counts there too.
+    world.answer(
+      'handoff',
+      'new',
+      '--root',
+      'test-docs',
+      '--task',
+      'zz-hidden',
+      '--updated-by',
+      'ana',
+      '--next-owner',
+      'b',
+    );
+    assert.ok(!exported(world, '--root', 'test-docs').text.includes('zz-hidden'));
+    world.write('test-docs/handoff-bundle-redaction-policy.json', '{"allow_paths": ["*"]}');
+    assert.match(world.refusal(12, 'bundle', 'export', '--root', 'test-docs').message, /would be allowed/);
     world.write(policyPath, '{"deny_paths": 7}');
     assert.match(world.refusal(7, 'bundle', 'export').message, /redaction policy/);
     world.write(policyPath, '{}');

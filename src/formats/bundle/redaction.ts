@@ -55,17 +55,18 @@ export const chooseRedaction = async (
   wish: RedactionWish,
 ): Promise<Result<ChosenRedaction, Refusal>> => {
   const files = await world.project();
-  const { own: found } = await bearingOn(files, root, redactionFile);
+  const { standing, own: usual } = await bearingOn(files, root, redactionFile);
   const isOverridden = wish.override !== undefined;
   const isLeftOut = wish.no_redaction_policy_file === true;
-  if (!found.ok && !(isOverridden && isLeftOut)) return err(found.error.refusal);
-  const own = found.ok ? found.value : undefined;
+  for (const found of [standing, usual]) if (!found.ok && !(isOverridden && isLeftOut)) return err(found.error.refusal);
+  const own = standing.ok ? standing.value : undefined;
   const named =
     wish.redaction_policy_file === undefined
       ? ok(undefined)
       : namedPolicy(files, wish.redaction_policy_file, redactionFile);
   if (!named.ok) return err(named.error.refusal);
-  const base: FoundPolicy<RedactionLists> | undefined = named.value ?? (isLeftOut ? undefined : own);
+  const base: FoundPolicy<RedactionLists> | undefined =
+    named.value ?? (isLeftOut || !usual.ok ? undefined : usual.value);
   const asked = { ...base?.policy, ...listsOf(wish) };
   const redacts = world.caller.redact && wish.no_redact_secrets !== true;
   const loosened = own === undefined ? [] : loosenedBy(own.policy, asked, { redacts, isLeftOut });
