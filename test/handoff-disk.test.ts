@@ -1,11 +1,21 @@
 /** What lies on disk of a hand-off, for whoever comes next: told as it is, and brought back where it is gone. */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { suite, test } from 'node:test';
 import { handover } from '../src/formats/handoff/document.ts';
 import { archivedPair, sample } from '../src/formats/handoff/samples.ts';
-import { asker, codesIn, current, done, handedOver, root, textOf, transfer, valueIn } from './support/documents.ts';
+import {
+  asker,
+  codesIn,
+  current,
+  done,
+  handedOver,
+  root,
+  textOf,
+  transfer,
+  valueIn,
+} from './support/documents.ts';
 import { ordinary, withoutUser } from './support/permissions.ts';
 import { later, listOf } from './support/world.ts';
 
@@ -56,6 +66,33 @@ suite('a CURRENT.md that is broken', () => {
       const { code, said, answer } = await ask('handoff validate');
       assert.equal(code, 'invalid-input', `${broken}: ${said}`);
       assert.equal(answer.session_state, world.path(current));
+    }
+  });
+});
+
+suite('a pair that is archived', () => {
+  test('is whole again behind repair where version control has brought an older half, in each checkout', (context) => {
+    const world = handedOver(context);
+    const second = join(world.root, 'second');
+    world.git('add', '--all', root);
+    world.git('commit', '-q', '-m', 'begun');
+    world.answer('handoff', 'update', '--updated-by', 'ben', '--current-step', 'Write');
+    world.answer('handoff', 'new-handover', '--updated-by', 'ana', '--force');
+    world.git('add', '--all', root);
+    world.git('commit', '-q', '-m', 'another');
+    world.git('worktree', 'add', '-q', second, '-b', 'second');
+    for (const checkout of [world, world.with({ cwd: second })]) {
+      const folder = checkout === world ? world.project : second;
+      const whole = readFileSync(join(folder, transfer), 'utf8');
+      world.git('-C', folder, 'checkout', '-q', 'HEAD~1', '--', transfer);
+      assert.notEqual(readFileSync(join(folder, transfer), 'utf8'), whole);
+      checkout.run('handoff', 'repair', '--updated-by', 'ana', '--json');
+      assert.equal(readFileSync(join(folder, transfer), 'utf8'), whole, folder);
+      // What somebody has written there is no older version, and stays.
+      const edited = whole.replace('Ship it', 'Ship it today');
+      writeFileSync(join(folder, transfer), edited);
+      checkout.run('handoff', 'repair', '--updated-by', 'ana', '--json');
+      assert.equal(readFileSync(join(folder, transfer), 'utf8'), edited, folder);
     }
   });
 });

@@ -12,7 +12,7 @@ import { describedSession, documentsOf, groundOf, liveTarget, type Ground } from
 import { mostBytes, refuseText, type Whereabouts } from './look.ts';
 import { halves, pointerFrom, printStanding, type Half, type PairPaths } from './print.ts';
 import { orderReconciled } from './reconciling.ts';
-import { recordedHalf } from './recorded.ts';
+import { recordedHalf, recordedInstead } from './recorded.ts';
 import type { SeenPair } from './seen.ts';
 import { pathsOf } from './stamps.ts';
 import { examinePair } from './summary.ts';
@@ -159,7 +159,10 @@ interface ArchivedRepair {
   readonly texts: readonly (readonly [path: string, text: string])[];
 }
 
-/** The pairs of which a half is gone that is on record, or whose halves do not name each other where that is all that is wrong. */
+/**
+ * The pairs of which a half is on record and is gone, or an older version that version control has brought; and those whose
+ * halves do not name each other, where that is all that is wrong.
+ */
 const archivedRepairs = async (
   world: World,
   ground: Ground,
@@ -188,22 +191,31 @@ const archivedRepair = async (
 ): Promise<ArchivedRepair['texts']> => {
   const project = await world.project();
   const paths = pathsOf(stamp);
-  const there: { readonly half: Half; readonly path: string; readonly text: string; readonly isGone: boolean }[] = [];
+  const there: { readonly half: Half; readonly path: string; readonly text: string; readonly isRecorded: boolean }[] =
+    [];
   for (const half of ['handover', 'session_state'] as const) {
     const path = half === 'handover' ? paths.handover : paths.sessionState;
     const read = project.whole(look.root, path, mostBytes);
     const isGone = read.ok ? isBlank(read.value) : read.error.isMissing;
-    const text = isGone ? await recordedHalf(world, root, half, path) : read.ok ? read.value : undefined;
-    if (text !== undefined) there.push({ half, path, text, isGone });
+    const lies = read.ok && !isGone ? read.value : undefined;
+    const recorded = isGone
+      ? await recordedHalf(world, root, half, path)
+      : lies === undefined
+        ? undefined
+        : await recordedInstead(world, root, half, { path, text: lies });
+    const text = recorded ?? lies;
+    if (text !== undefined) there.push({ half, path, text, isRecorded: recorded !== undefined });
   }
-  const gone = there.filter(({ isGone }) => isGone).map(({ path, text }) => [path, text] as const);
-  if (there.length < 2) return gone;
+  const recorded = there.filter(({ isRecorded }) => isRecorded).map(({ path, text }) => [path, text] as const);
+  if (there.length < 2) return recorded;
   const repaired = there.map(({ half, path, text }) => [path, repairedHalf(half, text, paths)] as const);
   const after = withTexts(look, new Map(repaired));
   const isSound =
     examine(after, handover, paths.handover).findings.length === 0 &&
     examine(after, sessionState, paths.sessionState).findings.length === 0;
-  return isSound ? repaired.filter(([, text], at) => there[at]?.isGone === true || text !== there[at]?.text) : gone;
+  return isSound
+    ? repaired.filter(([, text], at) => there[at]?.isRecorded === true || text !== there[at]?.text)
+    : recorded;
 };
 
 /** A half that names the other one; of what is done the handover need name none. */
