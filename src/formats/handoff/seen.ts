@@ -123,11 +123,11 @@ const pathOf = (documents: Documents, half: Half): string | null =>
 /** The newest texts that events hold. */
 export const basesOf = async ({ store }: Pick<World, 'store'>, { key, common }: OpenedSession): Promise<Bases> => {
   const { handover = null, sessionState = null } = common.documents?.texts ?? {};
-  const read = async (seq: number | null, half: Half) => {
-    const event = seq === null ? undefined : await store.event(key, seq);
-    return event && textIn(event, half);
-  };
-  return { handover: await read(handover, 'handover'), session_state: await read(sessionState, 'session_state') };
+  const read = async (seq: number | null) => (seq === null ? undefined : store.event(key, seq));
+  const one = await read(handover);
+  // Mostly both were written at once.
+  const other = sessionState === handover ? one : await read(sessionState);
+  return { handover: one && textIn(one, 'handover'), session_state: other && textIn(other, 'session_state') };
 };
 
 const findHalf = async (
