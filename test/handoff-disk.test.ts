@@ -12,6 +12,7 @@ import {
   done,
   handedOver,
   root,
+  stateOf,
   textOf,
   transfer,
   valueIn,
@@ -86,8 +87,12 @@ suite('a pair that is archived', () => {
       const whole = readFileSync(join(folder, transfer), 'utf8');
       world.git('-C', folder, 'checkout', '-q', 'HEAD~1', '--', transfer);
       assert.notEqual(readFileSync(join(folder, transfer), 'utf8'), whole);
+      const twin = join(folder, stateOf('20260312_0915'));
+      const other = readFileSync(twin, 'utf8');
+      rmSync(twin);
       checkout.run('handoff', 'repair', '--updated-by', 'ana', '--json');
       assert.equal(readFileSync(join(folder, transfer), 'utf8'), whole, folder);
+      assert.equal(readFileSync(twin, 'utf8'), other, folder);
       // What somebody has written there is no older version, and stays.
       const edited = whole.replace('Ship it', 'Ship it today');
       writeFileSync(join(folder, transfer), edited);

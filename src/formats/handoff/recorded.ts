@@ -18,24 +18,43 @@ export const recordedHalf = async (
   return event?.type === 'PairArchived' ? textIn(event, half)?.text : undefined;
 };
 
+/** A file below the root of documents, and what lies there; undefined where nothing does. */
+export interface Lying {
+  readonly half: Half;
+  readonly path: string;
+  readonly text: string | undefined;
+}
+
 /**
- * The text that was put on record where `text` is an older version of it, or one of another checkout: version control has
- * brought it, of one half alone perhaps. Undefined where it is no version at all, or the one that was put on record.
+ * What is to lie in the places of two halves that were archived together, by their paths: what was put on record of one that
+ * is gone, or that is another version of it, which version control has brought, alone perhaps. What somebody else wrote is no
+ * version and stays.
  */
 export const recordedInstead = async (
   world: Pick<World, 'store' | 'places'>,
   root: string,
-  half: Half,
-  { path, text }: { readonly path: string; readonly text: string },
-): Promise<string | undefined> => {
-  const digest = digestOfDocument(text);
-  const key = await world.store.versionOf(`${root}/${path}`, digest);
-  if (key === undefined) return undefined;
-  const recorded = (await recordedHalf(world, root, half, path)) ?? (await recordedOf(world, key, root, half, path));
-  return recorded === undefined || digestOfDocument(recorded) === digest ? undefined : recorded;
+  lying: readonly Lying[],
+): Promise<ReadonlyMap<string, string>> => {
+  const versions = await Promise.all(
+    lying.map(async ({ path, text }) =>
+      text === undefined ? undefined : world.store.versionOf(`${root}/${path}`, digestOfDocument(text)),
+    ),
+  );
+  // Of what was archived in another checkout there is no record here: the other half says whose it is.
+  const key = versions.find((version) => version !== undefined);
+  const instead = new Map<string, string>();
+  for (const [at, { half, path, text }] of lying.entries()) {
+    if (text !== undefined && versions[at] === undefined) continue;
+    const recorded =
+      (await recordedHalf(world, root, half, path)) ??
+      (key === undefined ? undefined : await recordedOf(world, key, root, half, path));
+    if (recorded === undefined) continue;
+    if (text === undefined || digestOfDocument(recorded) !== digestOfDocument(text)) instead.set(path, recorded);
+  }
+  return instead;
 };
 
-/** The same of a session that was archived in another checkout, as long as it is not what it works with. */
+/** The same of a session, whichever checkout it was archived in; undefined for what it works with. */
 const recordedOf = async (
   { store }: Pick<World, 'store'>,
   key: string,

@@ -12,7 +12,7 @@ import { describedSession, documentsOf, groundOf, liveTarget, type Ground } from
 import { mostBytes, refuseText, type Whereabouts } from './look.ts';
 import { halves, pointerFrom, printStanding, type Half, type PairPaths } from './print.ts';
 import { orderReconciled } from './reconciling.ts';
-import { recordedHalf, recordedInstead } from './recorded.ts';
+import { recordedInstead, type Lying } from './recorded.ts';
 import type { SeenPair } from './seen.ts';
 import { pathsOf } from './stamps.ts';
 import { examinePair } from './summary.ts';
@@ -191,22 +191,23 @@ const archivedRepair = async (
 ): Promise<ArchivedRepair['texts']> => {
   const project = await world.project();
   const paths = pathsOf(stamp);
-  const there: { readonly half: Half; readonly path: string; readonly text: string; readonly isRecorded: boolean }[] =
-    [];
-  for (const half of ['handover', 'session_state'] as const) {
+  const lying = (['handover', 'session_state'] as const).map((half): Lying & { readonly isRead: boolean } => {
     const path = half === 'handover' ? paths.handover : paths.sessionState;
     const read = project.whole(look.root, path, mostBytes);
     const isGone = read.ok ? isBlank(read.value) : read.error.isMissing;
-    const lies = read.ok && !isGone ? read.value : undefined;
-    const recorded = isGone
-      ? await recordedHalf(world, root, half, path)
-      : lies === undefined
-        ? undefined
-        : await recordedInstead(world, root, half, { path, text: lies });
-    const text = recorded ?? lies;
-    if (text !== undefined) there.push({ half, path, text, isRecorded: recorded !== undefined });
-  }
-  const recorded = there.filter(({ isRecorded }) => isRecorded).map(({ path, text }) => [path, text] as const);
+    return { half, path, text: read.ok && !isGone ? read.value : undefined, isRead: read.ok || isGone };
+  });
+  // What cannot be read is not written over.
+  const instead = await recordedInstead(
+    world,
+    root,
+    lying.filter(({ isRead }) => isRead),
+  );
+  const there = lying.flatMap(({ half, path, text: lies }) => {
+    const text = instead.get(path) ?? lies;
+    return text === undefined ? [] : [{ half, path, text, isRecorded: instead.has(path) }];
+  });
+  const recorded = [...instead];
   if (there.length < 2) return recorded;
   const repaired = there.map(({ half, path, text }) => [path, repairedHalf(half, text, paths)] as const);
   const after = withTexts(look, new Map(repaired));
