@@ -161,8 +161,8 @@ const carryOut = async (
   };
 
   /** What somebody with an editor may do about an archived pair that a merge has mixed: have what is on record instead. */
-  const takeAway = async (agent: string, place: number, command: string): Promise<void> => {
-    const [, stamp] = /(\d{8}_\d{4})_(?:handover|session-state)\.md$/.exec(command) ?? [];
+  const takeAway = async (agent: string, place: number, line: string): Promise<void> => {
+    const [, stamp] = /(\d{8}_\d{4})_(?:handover|session-state)\.md$/.exec(line) ?? [];
     if (stamp === undefined) return;
     const known = logText();
     for (const path of filesBelow(join(folders[place] ?? '', 'docs')).filter((one) => one.includes(stamp))) {
