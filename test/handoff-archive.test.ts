@@ -478,6 +478,20 @@ suite('a restored pair', () => {
     assert.deepEqual(auditOf(cem), clean);
   });
 
+  test('leaves both documents saying what the session says, where a merge has mixed two archived pairs', (context) => {
+    const world = drifted(context);
+    const [state, transfer] = [stateOf('20260317_1000'), transferOf('20260317_1000')];
+    world.write(state, textOf(world, state).replace('Print\n', 'Print\n3. Sign\n'));
+    world.write(transfer, textOf(world, transfer).replace('Print\n', 'Deliver\n'));
+    world.answer('handoff', 'restore', '--timestamp', '20260317_1000', '--updated-by', 'ana', '--force');
+    const stepsIn = (path: string, section: string): readonly string[] =>
+      sorted(Array.from(valueIn(world, path, section).matchAll(/^\d+\. (.*)$/gm), ([, step = '']) => step));
+    const [live = ''] = readdirSync(world.path(root, 'handovers')).toSorted().toReversed();
+    const steps = stepsIn(current, 'Remaining steps');
+    for (const step of ['Sign', 'Deliver']) assert.ok(steps.includes(step), `${step}: ${steps.join(', ')}`);
+    assert.deepEqual(stepsIn(`${root}/handovers/${live}`, 'Remaining work'), steps);
+  });
+
   test('that no session here has made begins a task with what it says', (context) => {
     const world = createWorld(context);
     const said = {

@@ -96,7 +96,7 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
   const goal = session.folded.handoff === undefined ? undefined : goalIn(pairs);
   const aimed = goal === undefined ? session : { ...session, common: { ...session.common, goal } };
   // What was written into the other half as well shows here too: so each differs from what it would have led to by itself.
-  const isApart = edit.origin === 'file' && edit.isFound !== true && pairs.length > 1;
+  const isApart = edit.isFound !== true && pairs.length > 1;
   const ledTo = (pair: HalfPair): OpenedSession => (isApart ? takePairs(before, [pair], edit, origin).session : aimed);
   // Of what another program has left each half stays as it is, and the steps of other kinds follow their work.
   const isSpread = edit.isFound !== true && session.folded.handoff !== undefined;
