@@ -154,23 +154,30 @@ const carryOut = async (
 
   /** Does what stint says is to be done. Where it asks for words, the task is there already, and is brought here. */
   const follow = async (agent: string, place: number, commands: readonly string[]): Promise<void> => {
-    for (const line of commands.map((one) => one.split(' || ')[0] ?? '')) {
+    for (const [line = '', instead = ''] of commands.map((one) => one.split(' || '))) {
       const words = / (?:TASK|NAME)\b/.test(line) ? resume : line.replaceAll('WHO', agent).split(' ').slice(1);
-      if (line.startsWith('stint ')) await run(agent, place, words);
+      if (!line.startsWith('stint ')) continue;
+      const { status } = await run(agent, place, words);
+      const [, path] = /^mv (\S+) \S+$/.exec(instead) ?? [];
+      if (status !== 0 && path !== undefined) giveUp(agent, path);
     }
+  };
+
+  /** A file that somebody takes away, with what was written into it by hand and is nowhere else. */
+  const giveUp = (agent: string, path: string): void => {
+    const known = logText();
+    const text = readFileSync(path, 'utf8');
+    for (const [mark, state] of marks) if (!known.includes(mark) && text.includes(mark)) state.isTakenBack = true;
+    rmSync(path);
+    say(`${agent}: took ${path} away`);
   };
 
   /** What somebody with an editor may do about an archived pair that a merge has mixed: have what is on record instead. */
   const takeAway = async (agent: string, place: number, line: string): Promise<void> => {
     const [, stamp] = /(\d{8}_\d{4})_(?:handover|session-state)\.md$/.exec(line) ?? [];
     if (stamp === undefined) return;
-    const known = logText();
-    for (const path of filesBelow(join(folders[place] ?? '', 'docs')).filter((one) => one.includes(stamp))) {
-      const text = readFileSync(path, 'utf8');
-      for (const [mark, state] of marks) if (!known.includes(mark) && text.includes(mark)) state.isTakenBack = true;
-      rmSync(path);
-      say(`${agent} ${places[place]}: took ${path} away`);
-    }
+    const docs = filesBelow(join(folders[place] ?? '', 'docs'));
+    for (const path of docs.filter((one) => one.includes(stamp))) giveUp(agent, path);
     await run(agent, place, ['handoff', 'repair', '--updated-by', agent]);
   };
 
