@@ -125,6 +125,11 @@ test('a git conflict is told with its sides, what is wrong with each, and the li
   });
 });
 
+test('the marks of a conflict are longer where a file was renamed', () => {
+  const longer = conflict.map((line) => line.replace(/^([<|=>])\1{6}/, '$&$1'));
+  assert.deepEqual(rescue(longer.join('\n')), rescue(conflict.join('\n')));
+});
+
 test('the side of a conflict that is named is taken, in every place of it', () => {
   const twice = `${conflict.slice(0, -1).join('\r\n')}\r\n<<<<<<< HEAD\r\n, "d": 1\r\n=======\r\n>>>>>>> topic/x\r\n}`;
   assert.deepEqual(rescue(twice, 'ours'), {

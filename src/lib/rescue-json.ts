@@ -86,13 +86,13 @@ type Area = 'all' | 'ours' | 'base' | 'theirs';
 
 /** No text of JSON goes over a line's end, so that such a line is never part of one. */
 const conflictIn = (text: string): Conflict | undefined => {
-  if (!/^<{7}(?: |\r?$)/m.test(text) || !/^={7}\r?$/m.test(text)) return undefined;
+  if (!/^<{7,}(?: |\r?$)/m.test(text) || !/^={7,}\r?$/m.test(text)) return undefined;
   let area: Area = 'all';
   let line = 0;
   let hasBase = false;
   const labels = new Map<Area, string>();
   const lines = text.split('\n').map((content, index) => {
-    const mark = /^(?:<{7}|\|{7}|={7}|>{7})(?= |\r?$)/.exec(content)?.[0];
+    const mark = /^(?:<{7,}|\|{7,}|={7,}|>{7,})(?= |\r?$)/.exec(content)?.[0];
     if (mark === undefined) return { content, area };
     const label = content.slice(mark.length).trim();
     const enter = (next: Area, labelled: Area): void => {

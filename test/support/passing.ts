@@ -160,6 +160,7 @@ const carryOut = async (
       const { status } = await run(agent, place, words);
       const [, path] = /^mv (\S+) \S+$/.exec(instead) ?? [];
       if (status !== 0 && path !== undefined) giveUp(agent, path);
+      if (status !== 0 && instead.startsWith('${EDITOR')) await takeAway(agent, place, instead);
     }
   };
 

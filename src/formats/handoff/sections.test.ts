@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bodyLines, conflictIn, printSections, readSections, rootHeading, withBody } from './sections.ts';
+import { bodyLines, conflictIn, printSections, readSections, rootHeading, sidesIn, withBody } from './sections.ts';
 
 const namesOf = (text: string): readonly string[] => readSections(text).sections.map(({ name }) => name);
 
@@ -105,6 +105,10 @@ test('the root heading is the first line that says something', () => {
 test('a conflict is told by its first line, in either style; rules and headings are none', () => {
   assert.equal(conflictIn('a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> main\n'), 2);
   assert.equal(conflictIn('<<<<<<< HEAD\r\nb\r\n||||||| base\r\n=======\r\nc\r\n>>>>>>> main\r\n'), 1);
+  assert.equal(conflictIn('a\n<<<<<<<< HEAD:a.md\nb\n========\nc\n>>>>>>>> main:b.md\n'), 2);
+  assert.deepEqual(sidesIn('a\n<<<<<<<< HEAD:a.md\nb\n|||||||| 12\n0\n========\nc\n>>>>>>>> main:b.md\n'), [
+    { line: 2, ours: 'b', theirs: 'c' },
+  ]);
   assert.equal(conflictIn('Title\n=======\n'), undefined);
   assert.equal(conflictIn('<<<<<<< and nothing more\n'), undefined);
 });

@@ -134,23 +134,26 @@ export const sidesIn = (
   let into: string[] | undefined;
   for (const [at, line] of text.split('\n').entries()) {
     const last = sides.at(-1);
-    if (/^<{7} /.test(line)) {
+    if (/^<{7,} /.test(line)) {
       sides.push({ line: at + 1, ours: [], theirs: [] });
       into = sides.at(-1)?.ours;
-    } else if (into !== undefined && line.trimEnd() === '=======') into = last?.theirs;
+    } else if (into !== undefined && /^={7,}$/.test(line.trimEnd())) into = last?.theirs;
     // What both began from is none of the sides.
-    else if (into !== undefined && /^\|{7} /.test(line)) into = [];
-    else if (/^>{7} /.test(line)) into = undefined;
+    else if (into !== undefined && /^\|{7,} /.test(line)) into = [];
+    else if (/^>{7,} /.test(line)) into = undefined;
     else into?.push(line.trimEnd());
   }
   return sides.map(({ line, ours, theirs }) => ({ line, ours: ours.join('\n'), theirs: theirs.join('\n') }));
 };
 
-/** The number of the line with which a merge has left a conflict in a text; undefined where there is none. */
+/**
+ * The number of the line with which a merge has left a conflict in a text; undefined where there is none. Git makes its marks
+ * longer where a file of a conflict was renamed (`conflict-marker-size` in gitattributes(5)).
+ */
 export const conflictIn = (text: string): number | undefined => {
   if (!text.includes('<<<<<<< ')) return undefined;
   const lines = text.split('\n');
-  const at = lines.findIndex((line) => /^<{7} /.test(line));
-  const isOne = at !== -1 && lines.slice(at).some((line) => /^>{7} /.test(line));
+  const at = lines.findIndex((line) => /^<{7,} /.test(line));
+  const isOne = at !== -1 && lines.slice(at).some((line) => /^>{7,} /.test(line));
   return isOne ? at + 1 : undefined;
 };
