@@ -100,6 +100,13 @@ test('a tampered source is told by name, before anything else', () => {
   assert.equal(first, '$.integrity.source_sha256 is not the checksum of what it is about');
 });
 
+test('a bundle without a log holds no more values than documents take', () => {
+  const report = { items: Array.from({ length: 500_000 }, () => null) };
+  const read = takeBundle(sealBundle(2, { ...sampleBundle2(), report }));
+  assert.ok(!read.ok);
+  assert.deepEqual(read.error.map(faultText), ['$ holds more than 500000 values']);
+});
+
 test('what is no bundle is refused with the path of what is wrong', () => {
   const broken: readonly (readonly [JsonObject | Json, RegExp])[] = [
     [[], /^\$ is no object$/],

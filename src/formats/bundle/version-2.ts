@@ -55,10 +55,30 @@ export const signedText2 = ({ signature: _signature, ...signed }: JsonObject): s
 export const printBundle2 = (bundle: JsonObject): string =>
   `${JSON.stringify(bundle, undefined, 2).replaceAll(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`;
 
+/** Most values of a bundle. It has no log; what it says of documents takes less, and its checksums go over all of them twice. */
+const mostValues = 500_000;
+
+/** Whether a value holds more values than that. */
+const isOverfull = (value: Json): boolean => {
+  const open: Json[] = [value];
+  let seen = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    for (const inner of Object.values(next)) {
+      seen += 1;
+      if (seen > mostValues) return true;
+      if (typeof inner === 'object' && inner !== null) open.push(inner);
+    }
+  }
+  return false;
+};
+
 /** Takes a bundle apart, stage by stage: the first one that finds something tells it alone. */
 export const readBundle2 = (
   bundle: JsonObject,
 ): { readonly parts: BundleParts } | { readonly faults: readonly BundleFault[] } => {
+  if (isOverfull(bundle))
+    return { faults: [{ stage: 'shape', path: '$', problem: `holds more than ${mostValues} values` }] };
   const shape = shapeFaults(bundle);
   if (shape.length > 0) return { faults: shape };
   const integrity = objectAt(bundle, 'integrity');
