@@ -38,9 +38,9 @@ export const sampleBundle2 = (changed: JsonObject = {}): JsonObject =>
     exported_at: '2026-03-12T11:00:00+01:00',
     source: {
       resolution: 'current-pointer',
-      docs_root: '/srv/work/docs/tests',
-      handover: `/srv/work/docs/tests/handovers/${name}`,
-      session_state: '/srv/work/docs/tests/session-state/CURRENT.md',
+      docs_root: '/projects/shop/docs/tests',
+      handover: `/projects/shop/docs/tests/handovers/${name}`,
+      session_state: '/projects/shop/docs/tests/session-state/CURRENT.md',
       handover_name: name,
       session_state_name: 'CURRENT.md',
     },
@@ -48,7 +48,7 @@ export const sampleBundle2 = (changed: JsonObject = {}): JsonObject =>
     lease: { payload: null, inspection: { state: 'none', warnings: [], errors: [] } },
     report: { result: 'clean', summary: says, warnings: [], errors: [] },
     readiness: { verdict: 'ready', ready: true, ...says },
-    git: { ...git, project_root: '/srv/work' },
+    git: { ...git, project_root: '/projects/shop' },
     redaction,
     ...changed,
   });
