@@ -82,7 +82,18 @@ suite('a log that travels', () => {
 
   test('somebody who writes it meanwhile is waited for', () => {
     const { session, log } = elsewhere();
-    assert.equal(refusedWith(take(session, log)), 'busy');
+    assert.equal(refusedWith(take(session, log.slice(0, 2))), 'busy');
+  });
+
+  test('somebody who has brought the same meanwhile has left nothing to do', () => {
+    const { session, log } = elsewhere();
+    const taken = take(session, log);
+    assert.ok(taken.ok);
+    assert.deepEqual(taken.value.events, []);
+    const [last] = log.slice(-1);
+    assert.ok(last);
+    const other = forged(log, ({ seq }) => (seq === last.seq ? { actor: 'mallory' } : {}));
+    assert.equal(refusedWith(take(session, other)), 'conflict');
   });
 
   test('events that were changed, left out or put in are no chain', () => {

@@ -46,10 +46,11 @@ export const decideLog = (
   if (last === undefined) return err(refuseLog(key, 'it holds no events'));
   const known = session.common?.seq ?? 0;
   if (known >= last.seq) {
+    const standing = known === last.seq ? session.hash : here?.hash;
     // Somebody has gone on with it here since it was looked for.
-    if (here === undefined)
+    if (standing === undefined)
       return err(refuse('busy', `${key} is being written.`, { hint: 'run the same command again' }));
-    if (here.hash !== last.hash || !isOpened(session)) return err(refuseOther(key, last.seq));
+    if (standing !== last.hash || !isOpened(session)) return err(refuseOther(key, last.seq));
     return ok({ events: [], session });
   }
   if (known > 0 && events[known - 1]?.hash !== session.hash) return err(refuseOther(key, known));
