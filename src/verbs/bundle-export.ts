@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { makeBundle, type MadeBundle } from '../formats/bundle/export.ts';
 import { placeForBundle, writeBundle, type BundlePlace } from '../formats/bundle/write.ts';
-import { itemsText } from '../formats/handoff/verdict.ts';
-import { fieldLines, textAt, textsAt } from '../kernel/answer.ts';
+import { reportText } from '../formats/handoff/verdict.ts';
+import { textAt, textsAt } from '../kernel/answer.ts';
 import { orderOne, type Order } from '../kernel/dispatch.ts';
 import { flag, optionalCount, optionalText, optionalTexts, requiredText, sessionField } from '../kernel/fields.ts';
 import { decideNote } from '../kernel/lifecycle.ts';
@@ -91,28 +91,24 @@ The finished bundle is inspected as bundle inspect does before it is written, wh
     },
   },
   text: (answer) =>
-    [
-      fieldLines([
-        ['Result', textAt(answer, 'result')],
-        ['Bundle', textAt(answer, 'bundle_path')],
-        ['Bundle version', textAt(answer, 'bundle_version')],
-        ['Bundle id', textAt(answer, 'bundle_id')],
-        ['Session', textAt(answer, 'session')],
-        ['Events', textAt(answer, 'events')],
-        ['Artifacts', textAt(answer, 'artifacts')],
-        ['Docs root', textAt(answer, 'docs_root')],
-        ['Source', textAt(answer, 'source')],
-        ['Handover', textAt(answer, 'handover')],
-        ['Session-state', textAt(answer, 'session_state')],
-        ['Lease state', textAt(answer, 'lease_state')],
-        ['Readiness verdict', textAt(answer, 'readiness_verdict')],
-        ['Git available', textAt(answer, 'git_available')],
-        ['Git dirty', textAt(answer, 'git_dirty')],
-        ['Redaction count', textAt(answer, 'redaction_count')],
-      ]),
-      ...itemsText(answer, 'Warnings', 'warnings'),
-      ...itemsText(answer, 'Errors', 'errors'),
-    ].join('\n'),
+    reportText(answer, [
+      ['Result', textAt(answer, 'result')],
+      ['Bundle', textAt(answer, 'bundle_path')],
+      ['Bundle version', textAt(answer, 'bundle_version')],
+      ['Bundle id', textAt(answer, 'bundle_id')],
+      ['Session', textAt(answer, 'session')],
+      ['Events', textAt(answer, 'events')],
+      ['Artifacts', textAt(answer, 'artifacts')],
+      ['Docs root', textAt(answer, 'docs_root')],
+      ['Source', textAt(answer, 'source')],
+      ['Handover', textAt(answer, 'handover')],
+      ['Session-state', textAt(answer, 'session_state')],
+      ['Lease state', textAt(answer, 'lease_state')],
+      ['Readiness verdict', textAt(answer, 'readiness_verdict')],
+      ['Git available', textAt(answer, 'git_available')],
+      ['Git dirty', textAt(answer, 'git_dirty')],
+      ['Redaction count', textAt(answer, 'redaction_count')],
+    ]),
 });
 
 /** What the command line says. */

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { acceptBundle } from '../formats/bundle/accepting.ts';
 import { orderImport } from '../formats/bundle/importing.ts';
-import { itemsText } from '../formats/handoff/verdict.ts';
+import { reportText } from '../formats/handoff/verdict.ts';
 import { groundOf } from '../formats/handoff/live.ts';
 import { contradictionIn } from '../formats/policy/choose.ts';
 import { trustFlags } from '../formats/policy/trust-flags.ts';
 import { policyFields } from '../formats/policy/trust-bundle.ts';
-import { fieldLines, textAt } from '../kernel/answer.ts';
+import { textAt } from '../kernel/answer.ts';
 import { flag, optionalText, requiredText } from '../kernel/fields.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import type { JsonObject } from '../lib/canonical-json.ts';
@@ -59,25 +59,21 @@ Documents come to this checkout, with pointers that name the files here; with --
     },
   },
   text: (answer) =>
-    [
-      fieldLines([
-        ['Result', textAt(answer, 'result')],
-        ['Bundle', textAt(answer, 'bundle_path')],
-        ...(textAt(answer, 'session') === '' ? [] : [['Session', textAt(answer, 'session')] as const]),
-        ...(textAt(answer, 'landed') === '' ? [] : [['Landed', landedText(answer)] as const]),
-        ['Docs root', textAt(answer, 'docs_root') || 'None'],
-        ['Handover', textAt(answer, 'handover') || 'None'],
-        ['Session-state', textAt(answer, 'session_state') || 'None'],
-        ['Status', textAt(answer, 'status')],
-        ['Next owner', textAt(answer, 'next_owner') || 'None'],
-        ['Lease restored', textAt(answer, 'lease_restored')],
-        ['Lease state', textAt(answer, 'lease_state')],
-        ['Source readiness verdict', textAt(answer, 'source_readiness_verdict')],
-        ['Dry run', textAt(answer, 'dry_run')],
-      ]),
-      ...itemsText(answer, 'Warnings', 'warnings'),
-      ...itemsText(answer, 'Errors', 'errors'),
-    ].join('\n'),
+    reportText(answer, [
+      ['Result', textAt(answer, 'result')],
+      ['Bundle', textAt(answer, 'bundle_path')],
+      ...(textAt(answer, 'session') === '' ? [] : [['Session', textAt(answer, 'session')] as const]),
+      ...(textAt(answer, 'landed') === '' ? [] : [['Landed', landedText(answer)] as const]),
+      ['Docs root', textAt(answer, 'docs_root') || 'None'],
+      ['Handover', textAt(answer, 'handover') || 'None'],
+      ['Session-state', textAt(answer, 'session_state') || 'None'],
+      ['Status', textAt(answer, 'status')],
+      ['Next owner', textAt(answer, 'next_owner') || 'None'],
+      ['Lease restored', textAt(answer, 'lease_restored')],
+      ['Lease state', textAt(answer, 'lease_state')],
+      ['Source readiness verdict', textAt(answer, 'source_readiness_verdict')],
+      ['Dry run', textAt(answer, 'dry_run')],
+    ]),
 });
 
 const landedText = (answer: JsonObject): string => {

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { readBundleFile } from '../formats/bundle/file.ts';
 import { inspectBundle, unreadInspection } from '../formats/bundle/inspect.ts';
-import { itemsText } from '../formats/handoff/verdict.ts';
-import { fieldLines, textAt } from '../kernel/answer.ts';
+import { reportText } from '../formats/handoff/verdict.ts';
+import { textAt } from '../kernel/answer.ts';
 import { flag, requiredText } from '../kernel/fields.ts';
 import { refuse } from '../kernel/refusal.ts';
 import { defineVerb } from '../kernel/verb.ts';
@@ -42,15 +42,12 @@ Bundles of version 2 are those of the original, under whose names the answer has
     },
   },
   text: (answer) =>
-    [
-      fieldLines(
-        labels
-          .slice(0, answer['bundle_version'] === 'unknown' ? 2 : undefined)
-          .map(([label, key]) => [label, textAt(answer, key)]),
-      ),
-      ...itemsText(answer, 'Warnings', 'warnings'),
-      ...itemsText(answer, 'Errors', 'errors'),
-    ].join('\n'),
+    reportText(
+      answer,
+      labels
+        .slice(0, answer['bundle_version'] === 'unknown' ? 2 : undefined)
+        .map(([label, key]) => [label, textAt(answer, key)]),
+    ),
 });
 
 const labels = [

@@ -15,8 +15,8 @@ import {
   type Signing,
 } from '../formats/bundle/signature.ts';
 import { timeFault } from '../formats/handoff/document.ts';
-import { itemsText } from '../formats/handoff/verdict.ts';
-import { fieldLines, textAt } from '../kernel/answer.ts';
+import { reportText } from '../formats/handoff/verdict.ts';
+import { textAt } from '../kernel/answer.ts';
 import { choice, flag, optionalText, requiredName, requiredText } from '../kernel/fields.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { defineVerb, type Apart } from '../kernel/verb.ts';
@@ -117,11 +117,10 @@ The bundle is read as bundle inspect reads it, and what was made is verified bef
     },
   },
   text: (answer) =>
-    [
-      fieldLines(labels.map(([label, key]) => [label, textAt(answer, key)])),
-      ...itemsText(answer, 'Warnings', 'warnings'),
-      ...itemsText(answer, 'Errors', 'errors'),
-    ].join('\n'),
+    reportText(
+      answer,
+      labels.map(([label, key]) => [label, textAt(answer, key)]),
+    ),
 });
 
 const labels = [

@@ -17,9 +17,9 @@ import { refuseFile } from '../formats/handoff/found-lease.ts';
 import { noLease } from '../formats/handoff/lease-file.ts';
 import { groundOf, liveTarget, orderDocuments, rootBelow, type Ground } from '../formats/handoff/live.ts';
 import { findRoot, lookBelow } from '../formats/handoff/look.ts';
-import { itemsText } from '../formats/handoff/verdict.ts';
+import { reportText } from '../formats/handoff/verdict.ts';
 import { currentPath, locateLive } from '../formats/handoff/workspace.ts';
-import { fieldLines, textAt } from '../kernel/answer.ts';
+import { textAt } from '../kernel/answer.ts';
 import type { Order } from '../kernel/dispatch.ts';
 import { choice, flag, optionalName, optionalText, wholeNumber } from '../kernel/fields.ts';
 import { holderOf, isMine } from '../kernel/lease.ts';
@@ -98,23 +98,19 @@ claim needs --holder and --purpose, and answers with lease_token. Of several at 
     },
   },
   text: (answer) =>
-    [
-      fieldLines([
-        ['Result', textAt(answer, 'result')],
-        ['Docs root', textAt(answer, 'docs_root')],
-        ['Lease path', textAt(answer, 'lease_path')],
-        ['State', textAt(answer, 'state')],
-        ['Holder', textAt(answer, 'holder')],
-        ['Purpose', textAt(answer, 'purpose')],
-        ['Acquired at', textAt(answer, 'acquired_at')],
-        ['Expires at', textAt(answer, 'expires_at')],
-        ['Handover', textAt(answer, 'handover')],
-        ['Session-state', textAt(answer, 'session_state')],
-        ['Token', textAt(answer, 'lease_token')],
-      ]),
-      ...itemsText(answer, 'Warnings', 'warnings'),
-      ...itemsText(answer, 'Errors', 'errors'),
-    ].join('\n'),
+    reportText(answer, [
+      ['Result', textAt(answer, 'result')],
+      ['Docs root', textAt(answer, 'docs_root')],
+      ['Lease path', textAt(answer, 'lease_path')],
+      ['State', textAt(answer, 'state')],
+      ['Holder', textAt(answer, 'holder')],
+      ['Purpose', textAt(answer, 'purpose')],
+      ['Acquired at', textAt(answer, 'acquired_at')],
+      ['Expires at', textAt(answer, 'expires_at')],
+      ['Handover', textAt(answer, 'handover')],
+      ['Session-state', textAt(answer, 'session_state')],
+      ['Token', textAt(answer, 'lease_token')],
+    ]),
 });
 
 const isHeldBySession = ({ facts }: Held): boolean => facts !== undefined && facts.claim !== null;

@@ -1,4 +1,4 @@
-import { objectsAt, textAt, textsAt } from '../../kernel/answer.ts';
+import { fieldLines, objectsAt, textAt, textsAt } from '../../kernel/answer.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import type { VerbRefusal, World } from '../../kernel/verb.ts';
 import type { JsonObject } from '../../lib/canonical-json.ts';
@@ -56,3 +56,9 @@ export const itemsText = (answer: JsonObject, label: string, key: string): reado
   const items = textsAt(answer, key);
   return [`${label}:`, ...(items.length === 0 ? ['- None'] : items.map((item) => `- ${item}`))];
 };
+
+/** A report: its fields, what it warns of, what is wrong. */
+export const reportText = (answer: JsonObject, fields: Parameters<typeof fieldLines>[0]): string =>
+  [fieldLines(fields), ...itemsText(answer, 'Warnings', 'warnings'), ...itemsText(answer, 'Errors', 'errors')].join(
+    '\n',
+  );

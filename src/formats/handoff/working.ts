@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { fieldLines, textAt, textsAt } from '../../kernel/answer.ts';
+import { textAt, textsAt } from '../../kernel/answer.ts';
 import type { DecidedEvent } from '../../kernel/event.ts';
 import { choice, optionalName, optionalText, requiredName, requiredText } from '../../kernel/fields.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
@@ -15,7 +15,7 @@ import { standingTexts } from './live.ts';
 import { textIn, type Half } from './print.ts';
 import type { SeenPair } from './seen.ts';
 import { statuses } from './statuses.ts';
-import { itemsText } from './verdict.ts';
+import { reportText } from './verdict.ts';
 import { currentPath, leasePath, locateLive, withTexts, type Look } from './workspace.ts';
 import { keepsOwner, type Signed } from './write.ts';
 
@@ -144,20 +144,16 @@ export const refused = (held: Held, refusal: Refusal): Result<never, VerbRefusal
 
 /** The answer for a person; `more` are the lines of one of the verbs. */
 export const workingText = (answer: JsonObject, more: readonly (readonly [label: string, value: string])[]): string =>
-  [
-    fieldLines([
-      ['Result', textAt(answer, 'result')],
-      ['Action', textAt(answer, 'action')],
-      ['Docs root', textAt(answer, 'docs_root')],
-      ['Handover', textAt(answer, 'handover') || 'None'],
-      ['Session-state', textAt(answer, 'session_state')],
-      ['Status', textAt(answer, 'status')],
-      ['Next owner', textAt(answer, 'next_owner') || 'None'],
-      ...more,
-    ]),
-    ...itemsText(answer, 'Warnings', 'warnings'),
-    ...itemsText(answer, 'Errors', 'errors'),
-  ].join('\n');
+  reportText(answer, [
+    ['Result', textAt(answer, 'result')],
+    ['Action', textAt(answer, 'action')],
+    ['Docs root', textAt(answer, 'docs_root')],
+    ['Handover', textAt(answer, 'handover') || 'None'],
+    ['Session-state', textAt(answer, 'session_state')],
+    ['Status', textAt(answer, 'status')],
+    ['Next owner', textAt(answer, 'next_owner') || 'None'],
+    ...more,
+  ]);
 
 /** What a report warns of, each once: what is broken somewhere keeps nobody from working. */
 export const warningsOf = (report: JsonObject): readonly string[] => [
