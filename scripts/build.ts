@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -269,13 +270,43 @@ const requiredWhenCalled = {
     }),
 };
 
+/** What is loaded with the program says so, as `scripts/generate.ts` reads it. */
+const everydayFiles = globSync(['src/verbs/*.ts', 'src/kinds/*/index.ts'], { cwd: root })
+  .map((path) => join(root, path))
+  .filter((path) => readFileSync(path, 'utf8').includes('\n  everyday: true,'));
+
+/** What help alone shows of it: a property that is a text of several paragraphs, or a list of command lines. */
+const shownByHelp = /(?<=^ +)(details|examples): (`[^`$]*`|\[[^\]]*\]),$/gm;
+
+const helpTexts = everydayFiles.flatMap((path) =>
+  [...readFileSync(path, 'utf8').matchAll(shownByHelp)].map(([, , text = '']) => text),
+);
+
+/** Puts what help alone shows of everyday verbs, a fortieth of what they load, into a file that help asks for. */
+const helpWhenAsked = {
+  name: 'help-when-asked',
+  resolveId: (id: string): string | undefined => (id === 'help-texts' ? id : undefined),
+  load: (id: string): string | undefined =>
+    id === 'help-texts'
+      ? `const texts = [${helpTexts.join(',')}]; export const helpText = (at) => texts[at];`
+      : undefined,
+  transform: (code: string, id: string): string | undefined =>
+    everydayFiles.includes(id)
+      ? code.replaceAll(
+          shownByHelp,
+          (_, name: string, text: string) =>
+            `get ${name}() { return REQUIRED(import('help-texts')).helpText(${helpTexts.indexOf(text)}); },`,
+        )
+      : undefined,
+};
+
 /** What `REQUIRED` of a module comes out as. */
 const asksForModule = /\bREQUIRED\(Promise\.resolve\(\)\.then\(\(\)=>(require\("[^"]+"\))\)\)/g;
 
 const bundle = await rolldown({
   input: { stint: join(root, 'src/bin.ts') },
   platform: 'node',
-  plugins: [requiredWhenCalled, driverWhenNeeded, ascii],
+  plugins: [requiredWhenCalled, helpWhenAsked, driverWhenNeeded, ascii],
   resolve: { mainFields: ['module', 'main'] },
 });
 const { output } = await bundle.write({

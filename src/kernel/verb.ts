@@ -450,8 +450,13 @@ export const defineVerb = <const Schema extends InputSchema>(definition: VerbDef
   return {
     name: definition.name,
     summary: definition.summary,
-    details: definition.details,
-    examples: definition.examples,
+    // Asked for when they are shown: of everyday verbs they lie apart from the program.
+    get details() {
+      return definition.details;
+    },
+    get examples() {
+      return definition.examples;
+    },
     aliases: definition.aliases ?? [],
     retired: definition.retired ?? [],
     get input() {
