@@ -241,6 +241,7 @@ const seldom = new Set(
     'src/kernel/phase-completion.ts',
     'src/kernel/phase-progress.ts',
     'src/kinds/review/examples.ts',
+    'src/lib/graphemes.ts',
     'src/lib/nearest.ts',
     'src/store/migrations.ts',
     'src/store/sqlite/failures.ts',
