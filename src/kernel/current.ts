@@ -1,5 +1,6 @@
 import { err, ok, type Result } from '../lib/result.ts';
 import { isAsImported } from './common.ts';
+import { startAnew, type Choice } from './free-name.ts';
 import type { CurrentFile, Kind, LeftFile } from './kind.ts';
 import { loadKind } from './kinds.ts';
 import type { Guard, Place, SessionRow } from './ports.ts';
@@ -7,6 +8,29 @@ import { commandOf, refuse, type Refusal, type Way } from './refusal.ts';
 import type { World } from './verb.ts';
 
 /** Kinds of which a checkout has one open session at a time. */
+
+/** What `begin` is about: the open one goes on, or another one is begun where there is none. */
+export const chooseCurrent = async (
+  world: World,
+  kind: Kind,
+  current: CurrentFile,
+  beginning: Beginning & { readonly fresh?: boolean | undefined },
+): Promise<Result<Choice, Refusal>> => {
+  const { name: named, fresh = false } = beginning;
+  const { open, guard } = await openIn(world, kind, world.places.here);
+  const known = named === undefined ? open : (await world.store.rows({ kind: kind.name, name: named }))[0];
+  if (open !== undefined && known?.key !== open.key && !fresh) return err(refuseSecond(open, current));
+  if (known !== undefined && !fresh) {
+    // It may belong to another checkout, in which another one is open by now.
+    const guards = await orderBeside(world, known);
+    return guards.ok ? ok({ name: known.name, abort: undefined, guards: guards.value }) : guards;
+  }
+  const foreign = fresh || open !== undefined ? undefined : await refuseForeign(world, kind, current, beginning);
+  if (foreign !== undefined) return err(foreign);
+  const name = named ?? current.nameFor(world.caller.now, world.caller.freshId());
+  const anew = await startAnew(world, kind, name, open?.key);
+  return ok({ ...anew, guards: [guard, ...anew.guards] });
+};
 
 /** The open one of a checkout, with what must still be so when another is opened. */
 export const openIn = async (

@@ -4,7 +4,7 @@ import { checkName, findKind, keyOf, resolve, resolveCaller } from '../kernel/ad
 import { loadedIn, sessionIn, standingOf, type Order } from '../kernel/dispatch.ts';
 import { declaredOf } from '../kernel/declared.ts';
 import { defaultName, familyOf, startAnew, type Choice } from '../kernel/free-name.ts';
-import { folderOf, type CurrentFile, type Kind } from '../kernel/kind.ts';
+import { folderOf, type Kind } from '../kernel/kind.ts';
 import { leaseToJson, rowLeaseFacts } from '../kernel/lease.ts';
 import { decideBegin, decideFinish } from '../kernel/lifecycle.ts';
 import type { SessionRow } from '../kernel/ports.ts';
@@ -116,7 +116,8 @@ interface Wish {
 }
 
 const choose = async (world: World, kind: Kind, wish: Wish): Promise<Result<Choice, Refusal>> => {
-  if (kind.current !== undefined) return chooseCurrent(world, kind, kind.current, wish);
+  if (kind.current !== undefined)
+    return (await import('../kernel/current.ts')).chooseCurrent(world, kind, kind.current, wish);
   const branch = wish.branch ?? world.places.here.branch;
   const mine = (row: SessionRow): boolean => world.places.homeOf(row).root === world.places.here.root;
 
@@ -168,30 +169,6 @@ const choose = async (world: World, kind: Kind, wish: Wish): Promise<Result<Choi
   const isOver = own?.outcome === 'completed' && kind.endsForGood;
   if (own !== undefined && !isOver) return ok({ name: own.name, abort: undefined, guards: [guard] });
   const anew = await startAnew(world, kind, name, undefined);
-  return ok({ ...anew, guards: [guard, ...anew.guards] });
-};
-
-/** Where a checkout has one open session at a time: it goes on, or another one is begun where there is none. */
-const chooseCurrent = async (
-  world: World,
-  kind: Kind,
-  current: CurrentFile,
-  wish: Wish,
-): Promise<Result<Choice, Refusal>> => {
-  const { openIn, orderBeside, refuseForeign, refuseSecond } = await import('../kernel/current.ts');
-  const { open, guard } = await openIn(world, kind, world.places.here);
-  const known = wish.name === undefined ? open : (await world.store.rows({ kind: kind.name, name: wish.name }))[0];
-  if (open !== undefined && known?.key !== open.key && wish.fresh !== true) return err(refuseSecond(open, current));
-  if (known !== undefined && wish.fresh !== true) {
-    // It may belong to another checkout, in which another one is open by now.
-    const guards = await orderBeside(world, known);
-    return guards.ok ? ok({ name: known.name, abort: undefined, guards: guards.value }) : guards;
-  }
-  const foreign =
-    wish.fresh === true || open !== undefined ? undefined : await refuseForeign(world, kind, current, wish);
-  if (foreign !== undefined) return err(foreign);
-  const name = wish.name ?? current.nameFor(world.caller.now, world.caller.freshId());
-  const anew = await startAnew(world, kind, name, open?.key);
   return ok({ ...anew, guards: [guard, ...anew.guards] });
 };
 
