@@ -1,6 +1,8 @@
-import { readFileSync, readlinkSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import { schemaVersion } from '../header.ts';
 import { repairHint, roomHint } from '../hints.ts';
 import { patience } from './waiting.ts';
 
@@ -83,6 +85,70 @@ export const refusalOf = (path: string, code: number, message: string): Refusal 
 /** The refusal of a store whose file cannot be what was written. */
 export const refuseDamaged = (path: string, problem: string): Refusal =>
   refuse('damaged', `The store ${path} is damaged: ${problem}.`, { hint: repairHint });
+
+/** Why what lies there can be no store; undefined where there is a file, or nothing. Opening a pipe could wait for ever. */
+export const refuseNoFile = (path: string): Refusal | undefined => {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  const end = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || end?.isFile() === true) return undefined;
+  return end === undefined
+    ? refuse('damaged', `The store ${path} is a link to nothing.`, {
+        hint: 'remove the link, or put back what it names',
+      })
+    : refuse('damaged', `The store ${path} is no file.`, {
+        expected: 'the file of a store',
+        hint: 'take it away, or name another file with --store',
+      });
+};
+
+/** The refusal of a log that lies beside no store, or beside an empty one. */
+export const refuseLogAlone = (path: string, isMissing: boolean): Refusal =>
+  refuse(
+    'damaged',
+    `The store ${path} is ${isMissing ? 'missing' : 'empty'}, but its log ${basename(path)}-wal is there.`,
+    { hint: repairHint },
+  );
+
+/** The refusal of a store in whose place a repair has not put the new one yet. */
+export const refuseUnfinished = (path: string): Refusal =>
+  refuse('damaged', `The store ${path} is being made anew, or its repair was interrupted.`, { hint: repairHint });
+
+/** The refusal of a copy that somebody has put in the place of its store. */
+export const refuseCopy = (path: string): Refusal =>
+  refuse('damaged', `The store ${path} is a copy: what happened after it was made is not in it.`, { hint: repairHint });
+
+/** The refusal of a database of another program. */
+export const refuseStranger = (path: string): Refusal =>
+  refuse('damaged', `${path} is a database, but no store of stint.`, {
+    expected: 'a store, or a file that is not there yet',
+    hint: 'name another file with --store',
+  });
+
+/** The refusal of a store that does not say any more which it is. */
+export const refuseNameless = (path: string): Refusal =>
+  refuse('damaged', `The store ${path} has lost its own id.`, { hint: repairHint });
+
+/** The refusal to write a store of a newer program. */
+export const refuseNewer = (path: string, version: number): Refusal =>
+  refuse(
+    'newer-version',
+    `The store ${path} was written by a newer stint (schema ${version}, this program knows ${schemaVersion}); it can be read, not written.`,
+    {
+      expected: `a store of schema ${schemaVersion} or older`,
+      hint: 'use the newer stint',
+    },
+  );
+
+/** The refusal to make a store in a folder that is not there. */
+export const refuseNoFolder = (folder: string): Refusal =>
+  refuse('not-found', `The folder ${folder} of the store is not there.`, { hint: `mkdir -p ${folder}` });
+
+/** The refusal of a store whose file cannot be made. */
+export const refuseMaking = (path: string, problem: string): Refusal =>
+  refuse('invariant-unmet', `The store ${path} cannot be made: it ${problem}.`, {
+    expected: 'a folder in which this process may make files',
+    hint: 'name another store with --store or STINT_STORE',
+  });
 
 /** The refusal of a command whose store went away under it. */
 export const refuseReplaced = (path: string): Refusal =>

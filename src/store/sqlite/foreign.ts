@@ -4,7 +4,7 @@ import { StoreFailure } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { openDatabase } from './database.ts';
-import { privateCopy } from './open.ts';
+import { privateCopy } from './private-copy.ts';
 
 /**
  * Reads whole tables of another program's database, from a private copy, so that not even its log is touched. A table that

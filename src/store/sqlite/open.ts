@@ -1,27 +1,28 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  lstatSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { accessSync, closeSync, constants, openSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { StoreFailure, type Store } from '../../kernel/ports.ts';
-import { refuse, type Refusal } from '../../kernel/refusal.ts';
+import type { Refusal } from '../../kernel/refusal.ts';
 import { fileProblem } from '../../lib/atomic-file.ts';
 import { randomHex } from '../../lib/id.ts';
-import { repairHint } from '../hints.ts';
 import { applicationId, copyId, pageSizeOfStores, schemaVersion } from '../header.ts';
 import { migrationsFrom } from '../migrations.ts';
 import { openDatabase, type Database } from './database.ts';
-import { refuseDamaged, refuseReadOnly } from './failures.ts';
+import {
+  refuseCopy,
+  refuseDamaged,
+  refuseLogAlone,
+  refuseMaking,
+  refuseNameless,
+  refuseNewer,
+  refuseNoFile,
+  refuseNoFolder,
+  refuseReadOnly,
+  refuseStranger,
+  refuseUnfinished,
+} from './failures.ts';
 import { refuseFileSystem, systemMounts, type MountTable } from './file-system.ts';
-import { copyKept, readStart } from './kept-files.ts';
+import { readStart } from './kept-files.ts';
+import { privateCopy } from './private-copy.ts';
 import { describeLog } from './salvage/wal.ts';
 import { keepTip, readNewestTip, readTip, type Tip } from './tip.ts';
 import { unfinishedRepairs } from './unfinished.ts';
@@ -61,30 +62,17 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
   // SQLite would take an empty or missing file for a new database, and throw away the log beside it. While a store is made
   // the file is filled before its log is, so that a second look at it tells.
   if ((size ?? 0) === 0 && (sizeOf(`${path}-wal`) ?? 0) > 0 && (sizeOf(path) ?? 0) === 0) {
-    throw new StoreFailure(
-      refuse(
-        'damaged',
-        `The store ${path} is ${size === undefined ? 'missing' : 'empty'}, but its log ${basename(path)}-wal is there.`,
-        {
-          hint: repairHint,
-        },
-      ),
-    );
+    throw new StoreFailure(refuseLogAlone(path, size === undefined));
   }
   if ((size ?? 0) === 0 && unfinishedRepairs(path).length > 0 && (sizeOf(path) ?? 0) === 0) {
-    throw new StoreFailure(
-      refuse('damaged', `The store ${path} is being made anew, or its repair was interrupted.`, { hint: repairHint }),
-    );
+    throw new StoreFailure(refuseUnfinished(path));
   }
   if (size === undefined) {
     // A repair may have put it there since.
     if (!options.create) return sizeOf(path) === undefined ? openMemory() : openFile(path, options);
     const folder = dirname(path);
-    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw new StoreFailure(
-        refuse('not-found', `The folder ${folder} of the store is not there.`, { hint: `mkdir -p ${folder}` }),
-      );
-    }
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+      throw new StoreFailure(refuseNoFolder(folder));
     if (!mayWrite(folder)) throw new StoreFailure(refuseReadOnly(path));
     // Made with its mode before SQLite opens it, which gives its companions the same mode.
     makeFile(path);
@@ -100,21 +88,8 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
   const version = versionOf(database);
   checkLog(database);
   // From here on it is left open where it cannot be used: closing it could write the log into the file, and take it away.
-  if (markOf(database) === copyId) {
-    throw new StoreFailure(
-      refuse('damaged', `The store ${path} is a copy: what happened after it was made is not in it.`, {
-        hint: repairHint,
-      }),
-    );
-  }
-  if (!isOurs(database, version)) {
-    throw new StoreFailure(
-      refuse('damaged', `${path} is a database, but no store of stint.`, {
-        expected: 'a store, or a file that is not there yet',
-        hint: 'name another file with --store',
-      }),
-    );
-  }
+  if (markOf(database) === copyId) throw new StoreFailure(refuseCopy(path));
+  if (!isOurs(database, version)) throw new StoreFailure(refuseStranger(path));
   if (version > schemaVersion) return { ...openReadOnly(path), readOnly: refuseNewer(path, version) };
   if (version < schemaVersion) {
     migrate(database);
@@ -125,33 +100,12 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
   return { database, readOnly: undefined, isRaised: version > 0 && version < schemaVersion };
 };
 
-/** Why what lies there can be no store; undefined where there is a file, or nothing. Opening a pipe could wait for ever. */
-export const refuseNoFile = (path: string): Refusal | undefined => {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  const end = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined || end?.isFile() === true) return undefined;
-  return end === undefined
-    ? refuse('damaged', `The store ${path} is a link to nothing.`, {
-        hint: 'remove the link, or put back what it names',
-      })
-    : refuse('damaged', `The store ${path} is no file.`, {
-        expected: 'the file of a store',
-        hint: 'take it away, or name another file with --store',
-      });
-};
-
 const makeFile = (path: string): void => {
   try {
     closeSync(openSync(path, 'a', 0o600));
   } catch (error) {
     const { problem } = fileProblem(path, error);
-    throw new StoreFailure(
-      refuse('invariant-unmet', `The store ${path} cannot be made: it ${problem}.`, {
-        expected: 'a folder in which this process may make files',
-        hint: 'name another store with --store or STINT_STORE',
-      }),
-      error,
-    );
+    throw new StoreFailure(refuseMaking(path, problem), error);
   }
 };
 
@@ -247,59 +201,6 @@ const lostEvent = (database: Database): string | undefined => {
 const isThere = (database: Database, { session, seq }: Tip): boolean =>
   database.get('SELECT 1 FROM event WHERE session = ? AND seq = ?', session, seq) !== undefined;
 
-/** A copy of a store for this process alone. */
-interface PrivateCopy {
-  readonly path: string;
-  /** Takes it away; else that is done when the process ends. */
-  readonly remove: () => void;
-}
-
-/** Copies a database aside, with its log. */
-export const privateCopy = (path: string): PrivateCopy => {
-  try {
-    return copyAside(path);
-  } catch (error) {
-    const { problem } = fileProblem(path, error);
-    throw new StoreFailure(
-      refuse(
-        'invariant-unmet',
-        `The store ${path} can be read neither in its place nor from a private copy: it ${problem}.`,
-        {
-          expected: 'a store that this process may read, and a folder for temporary files that it may write',
-          hint: 'change the rights of the store, or set TMPDIR',
-        },
-      ),
-      error,
-    );
-  }
-};
-
-const copyAside = (path: string): PrivateCopy => {
-  const folder = mkdtempSync(join(process.getBuiltinModule('node:os').tmpdir(), 'stint-'));
-  const remove = (): void => {
-    process.off('exit', remove);
-    rmSync(folder, { recursive: true, force: true });
-  };
-  process.on('exit', remove);
-  const copy = join(folder, basename(path));
-  for (let attempt = 0; ; attempt += 1) {
-    const before = logSize(path);
-    for (const suffix of ['', '-wal']) {
-      if (!existsSync(path + suffix)) continue;
-      copyKept(path + suffix, copy + suffix);
-    }
-    // A writer that got in between would leave a copy that never was.
-    if (logSize(path) === before || attempt === 5) break;
-  }
-  return { path: copy, remove };
-};
-
-const logSize = (path: string): string =>
-  ['', '-wal']
-    .map((suffix) => statSync(path + suffix, { throwIfNoEntry: false }))
-    .map((found) => `${found?.size}@${found?.mtimeMs}`)
-    .join();
-
 const mayWrite = (path: string): boolean => {
   try {
     accessSync(path, constants.W_OK);
@@ -351,15 +252,5 @@ export const readIdentity = (database: Database): Store['identity'] => {
   const id = values.get('id');
   const key = values.get('key');
   if (id !== undefined && key !== undefined) return { id, key };
-  throw new StoreFailure(refuse('damaged', `The store ${database.path} has lost its own id.`, { hint: repairHint }));
+  throw new StoreFailure(refuseNameless(database.path));
 };
-
-const refuseNewer = (path: string, version: number): Refusal =>
-  refuse(
-    'newer-version',
-    `The store ${path} was written by a newer stint (schema ${version}, this program knows ${schemaVersion}); it can be read, not written.`,
-    {
-      expected: `a store of schema ${schemaVersion} or older`,
-      hint: 'use the newer stint',
-    },
-  );
