@@ -43,6 +43,8 @@ export interface Order<Answer extends JsonObject> {
    * refused in any case but for `several`: it is about one of the sessions, nobody knows which.
    */
   readonly fence?: 'joins' | 'own' | 'several' | undefined;
+  /** A session that was seen to have documents: they are looked at ahead of a first try, which would stop at them. */
+  readonly documented?: OpenedSession | undefined;
   /** The session that is worked on in this checkout from now on: its documents come along. */
   readonly arrives?: Arrival | undefined;
   /** Whether the caller has an authority of its own over what it does there, for example the token of a step. */
@@ -117,15 +119,19 @@ export const dispatch = async <Answer extends JsonObject>(
   const takesOver = caller.takeOver ? (await import('./lease-rules.ts')).takeOver : undefined;
 
   let taking: Taking | undefined;
+  const see = async (session: OpenedSession): Promise<void> => {
+    taking ??= (await import('./taking.ts')).createTaking(world);
+    await taking.see(session);
+  };
   /** One commit of an order; a rehearsal changes nothing. Of a session that has documents these are looked at first. */
   const carryOut = async (order: Order<Answer>, place: string, dryRun: boolean, now = caller.now) => {
+    if (taking === undefined && order.documented !== undefined) await see(order.documented);
     for (;;) {
       try {
         return await carryOutOnce(order, place, dryRun, now);
       } catch (error) {
         if (!(error instanceof Unseen)) throw error;
-        taking ??= (await import('./taking.ts')).createTaking(world);
-        await taking.see(error.session);
+        await see(error.session);
       }
     }
   };

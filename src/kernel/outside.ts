@@ -6,8 +6,8 @@ export interface OutsideQuestion {
   readonly root: string;
   /** The session's own folder, relative to it: what is written there is no change outside. */
   readonly folder: string;
-  /** When the session was written last. */
-  readonly since: string;
+  /** When the session was written last; null where nobody asks what was committed since. */
+  readonly since: string | null;
   /** When something was validated last; null where nothing was. */
   readonly validatedAt: string | null;
   /** The commit that was checked out when somebody resumed the session; null where nobody did, or that is not known. */

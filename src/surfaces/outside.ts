@@ -22,7 +22,9 @@ export const lookOutside = async (env: Variables, question: OutsideQuestion): Pr
       '.',
       ...(folder === '' ? [] : [`:(exclude,literal)${folder}`]),
     ),
-    git('log', '-g', `--max-count=${most.reflog}`, '--date=unix', '--format=%gd%x00%H', 'HEAD', '--'),
+    since === null && validatedAt === null
+      ? undefined
+      : git('log', '-g', `--max-count=${most.reflog}`, '--date=unix', '--format=%gd%x00%H', 'HEAD', '--'),
   ]);
   if (status.kind === 'no-git') return { known: false, because: 'git is not installed here' };
   if (status.kind === 'failed')
@@ -32,11 +34,10 @@ export const lookOutside = async (env: Variables, question: OutsideQuestion): Pr
         ? 'there is no git repository'
         : `git says: ${status.said.split('\n')[0] ?? ''}`,
     };
-  const entries = reflog.kind === 'printed' ? entriesOf(reflog.text) : [];
+  const entries = reflog?.kind === 'printed' ? entriesOf(reflog.text) : [];
   const seen = status.kind === 'printed' ? readStatus(status.text) : undefined;
   const head = seen === undefined ? (entries[0]?.id ?? null) : seen.head;
-  // What an event says is text from outside, and no option of git.
-  const from = headAt(entries, since) ?? (/^[0-9a-f]{40,64}$/.test(recordedHead ?? '') ? recordedHead : null);
+  const from = since === null ? null : (headAt(entries, since) ?? idIn(recordedHead));
   const changed = seen === undefined ? undefined : wereChanged(root, seen.paths, validatedAt);
   return {
     known: true,
@@ -59,6 +60,9 @@ const entriesOf = (text: string): readonly ReflogEntry[] =>
     const [, at, id] = /@\{(\d+)\}\0([0-9a-f]{40,64})$/.exec(line) ?? [];
     return at === undefined || id === undefined ? [] : [{ at: Number(at), id }];
   });
+
+/** What an event says is text from outside, and no option of git. */
+const idIn = (said: string | null): string | null => (/^[0-9a-f]{40,64}$/.test(said ?? '') ? said : null);
 
 /** What was checked out at a time; null where the log of git does not reach back so far. */
 const headAt = (entries: readonly ReflogEntry[], time: string): string | null =>

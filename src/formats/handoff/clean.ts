@@ -7,7 +7,6 @@ import { printSections, readSections } from './sections.ts';
 
 /** A text of a document as the log holds it. */
 export const cleanDocument = (text: string): string => {
-  if (text.length < worthKeeping) return cleaned(text);
   const known = recent.get(text);
   if (known !== undefined) return known;
   const clean = cleaned(text);
@@ -22,9 +21,8 @@ const cleaned = (text: string): string => {
   return mayHoldSecret(whole) ? redact(whole).text : whole;
 };
 
-/** The newest long texts: a verb asks for that of a document several times. */
+/** The newest texts: a verb asks for that of a document several times. */
 const recent = new Map<string, string>();
-const worthKeeping = 16 * 1024;
 const mostRecent = 8;
 
 /** Whether a text says nothing at all; a byte order mark is white space too. */

@@ -249,15 +249,15 @@ export const lineOf = (text: string): string => {
 
 /** A text in one line, whatever a reader takes for the end of one. */
 export const oneLineOf = (text: string): string =>
-  text.replaceAll(/\s*[\p{Cc}\p{Zl}\p{Zp}]+\s*/gu, ' ').trim() || 'None';
+  text.replaceAll(/\s*[\u0000-\u001f\u007f-\u009f\u2028\u2029]+\s*/g, ' ').trim() || 'None';
 
 const code = (text: string | undefined): string =>
   text === undefined ? 'None' : text.includes('`') ? oneLineOf(text) : `\`${oneLineOf(text)}\``;
 
 /** An item of a list; lines after its first belong to it. What would open a block of code, or another item, becomes one line. */
 export const item = (text: string, label = ''): readonly string[] => {
-  const isPlain = !/^\s*(?:`{3}|~{3})|[\p{Cc}\p{Zl}\p{Zp}]\s*(?:[-*+]|\d+[.)])\s/mu.test(text);
-  const lines = (isPlain ? text : oneLineOf(text)).split(/[\p{Zl}\p{Zp}]|(?!\t)\p{Cc}/u);
+  const isPlain = !/^\s*(?:`{3}|~{3})|[\u0000-\u001f\u007f-\u009f\u2028\u2029]\s*(?:[-*+]|\d+[.)])\s/m.test(text);
+  const lines = (isPlain ? text : oneLineOf(text)).split(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/);
   const [first = '', ...rest] = lines.map((line) => line.trim());
   return [`- ${label}${first}`, ...rest.filter((line) => line !== '').map((line) => `  ${line}`)];
 };

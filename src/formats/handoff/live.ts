@@ -87,6 +87,8 @@ export interface Target {
   readonly kind: Kind;
   readonly goal: string;
   readonly guards: readonly Guard[];
+  /** As it was found, with documents; undefined of one that has none yet. */
+  readonly documented?: OpenedSession | undefined;
   /** Where its documents lie, where it has none yet. */
   readonly where: Pick<Documents, 'root' | 'handover' | 'sessionState'> | undefined;
   /** What is in the files of a pair that no session here has: it becomes the first text of the documents. */
@@ -99,14 +101,18 @@ export interface Target {
 const kindOfDocuments = 'task';
 
 /** A session that is there as the target. */
-export const targetOf = ({ key, kind, common }: OpenedSession, where?: Target['where']): Target => ({
-  key,
-  kind,
-  goal: common.goal ?? common.name,
-  guards: [],
-  where: common.documents === undefined || where !== undefined ? where : undefined,
-  found: {},
-});
+export const targetOf = (session: OpenedSession, where?: Target['where']): Target => {
+  const { key, kind, common } = session;
+  return {
+    key,
+    kind,
+    goal: common.goal ?? common.name,
+    guards: [],
+    documented: common.documents === undefined ? undefined : session,
+    where: common.documents === undefined || where !== undefined ? where : undefined,
+    found: {},
+  };
+};
 
 /** A session that is begun: a task. `beside`: another one that is begun with it. */
 export const begunTarget = async (
@@ -351,6 +357,7 @@ export const orderDocuments = (
     processes: [],
     // Documents are those of whoever holds the session, also where only remarks become of what is written.
     fence: isBeside ? undefined : 'joins',
+    documented: target.documented,
     arrives: target.arrives,
     decide: (sessions, beforehand) =>
       decideOnDocuments(

@@ -115,7 +115,7 @@ export const prepareReadiness = async (
     ? world.outside({
         root: checkout,
         folder: root.slice(checkout.length + 1),
-        since: now,
+        since: null,
         validatedAt: null,
         recordedHead: null,
       })

@@ -77,11 +77,13 @@ const shared: Readonly<Record<Half, readonly string[]>> = {
 export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: Origin): Result<TakenIn, Refusal> => {
   const { documents } = before.common;
   if (documents === undefined) throw new Error(`${before.key} has no documents`);
+  const standing: { [Name in Half]?: string } = {};
+  const standingText = (half: Half): string => (standing[half] ??= printStanding(before, half, bases[half]));
   const pairsOf = (said: Edit): readonly HalfPair[] =>
     writtenHalves(said).map(({ half, text, over }) => ({
       half,
       written: readSections(text),
-      stood: readSections(over ?? printStanding(before, half, bases[half])),
+      stood: readSections(over ?? standingText(half)),
     }));
   const pairs = pairsOf(edit);
   const conflicts: Conflict[] = disagreements(pairs);
@@ -100,7 +102,7 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
   const ledTo = (pair: HalfPair): OpenedSession => (isApart ? takePairs(before, [pair], edit, origin).session : aimed);
   // Of what another program has left each half stays as it is, and the steps of other kinds follow their work.
   const isSpread = edit.isFound !== true && session.folded.handoff !== undefined;
-  const whole = isSpread ? withTwins(edit, pairs, aimed, (half) => printStanding(before, half, bases[half])) : edit;
+  const whole = isSpread ? withTwins(edit, pairs, aimed, standingText) : edit;
   const texts = Object.fromEntries(
     pairsOf(whole).map((pair, at) => [
       pair.half,

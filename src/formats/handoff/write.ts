@@ -48,8 +48,7 @@ export const decideChange = (
   for (const half of named) {
     const changed = withChange(half, readSections(texts[half]), change);
     if (!changed.ok) return changed;
-    const over = instead.isMended === true ? texts[half] : undefined;
-    written[half] = { text: printSections(changed.value), over };
+    written[half] = { text: printSections(changed.value), over: (instead.isMended === true ? texts : standing)[half] };
   }
   return takeIn(
     worked.session,
