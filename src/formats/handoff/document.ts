@@ -1,4 +1,4 @@
-import { conflictIn, readSections, rootHeading, type Section, type Sections } from './sections.ts';
+import { conflictIn, lineOfSection, readSections, rootHeading, type Section, type Sections } from './sections.ts';
 import { statuses, type Status } from './statuses.ts';
 import { firstLine, isNone, plainValue } from './values.ts';
 
@@ -109,24 +109,17 @@ export interface Document extends Sections {
 export const readDocument = (kind: DocumentKind, text: string): Document => ({ kind, ...readSections(text) });
 
 /** The body of a section; of several with one name the last one counts. Empty where there is none. */
-export const bodyOf = ({ sections }: Sections, name: string): string => {
-  let bodyByName = bodies.get(sections);
-  if (bodyByName === undefined) {
-    bodyByName = new Map(sections.map((section) => [section.name, section.body]));
-    bodies.set(sections, bodyByName);
-  }
-  return bodyByName.get(name) ?? '';
-};
-
-/** Sections never change, and most of their values are asked for. */
-const bodies = new WeakMap<readonly Section[], ReadonlyMap<string, string>>();
+export const bodyOf = ({ sections }: Sections, name: string): string =>
+  sections.findLast((section) => section.name === name)?.body ?? '';
 
 /** The value of a section that holds one line. */
 export const valueOf = (document: Sections, name: string): string => plainValue(firstLine(bodyOf(document, name)));
 
 /** The status of a document; undefined where it says none. */
-export const statusOf = (document: Sections): Status | undefined =>
-  statuses.find((status) => status === valueOf(document, 'Status'));
+export const statusOf = (document: Sections): Status | undefined => {
+  const value = valueOf(document, 'Status');
+  return statuses.find((status) => status === value);
+};
 
 /**
  * What is wrong with a document as it stands, by itself. A conflict that a merge has left is told alone: what stands in such
@@ -164,21 +157,27 @@ const checkShape = (document: Document, text: string): readonly DocumentFinding[
       text: `a ${kind.called} begins with "${kind.root}"`,
       remedy: `write "${kind.root}" as its first line`,
     });
-  if (sections.length === kind.sections.length && sections.every(({ name }, at) => name === kind.sections[at]))
-    return [...findings, ...sections.flatMap((section) => checkBody(kind, section))];
+  const checkOne = (section: Section): void => {
+    const fault = checkBody(kind, section);
+    if (fault !== undefined) findings.push({ ...fault, line: lineOfSection(document, section) });
+  };
+  if (sections.length === kind.sections.length && sections.every(({ name }, at) => name === kind.sections[at])) {
+    for (const section of sections) checkOne(section);
+    return findings;
+  }
   const seen = new Set<string>();
   for (const section of sections) {
-    const { name, line } = section;
+    const { name } = section;
     if (seen.has(name))
       findings.push({
         code: 'doc-section-twice',
-        line,
+        line: lineOfSection(document, section),
         text: `the section ${name} is there twice`,
         remedy: 'make one of the two',
       });
     seen.add(name);
     // What nobody asks for may be empty.
-    if (kind.sections.includes(name)) findings.push(...checkBody(kind, section));
+    if (kind.sections.includes(name)) checkOne(section);
   }
   const missing = kind.sections.filter((name) => !seen.has(name));
   if (missing.length > 0)
@@ -195,7 +194,7 @@ const checkShape = (document: Document, text: string): readonly DocumentFinding[
     const name = order[wrong] ?? '';
     findings.push({
       code: 'doc-section-order',
-      line: sections.find((section) => section.name === name)?.line ?? null,
+      line: lineOfName(document, name),
       text: `the section ${name} stands where ${wanted[wrong]} belongs`,
       remedy: `put ${wanted[wrong]} before it`,
     });
@@ -213,37 +212,39 @@ const placeholders: ReadonlySet<string> = new Set(['todo', 'tbd', 'placeholder']
 
 /** Whether a value stands there until somebody fills it in. */
 export const isPlaceholder = (value: string): boolean =>
-  (/^<(?!!--)/.test(value) && value.endsWith('>')) || (value.length <= 11 && placeholders.has(value.toLowerCase()));
+  (value.startsWith('<') && value.endsWith('>') && !value.startsWith('<!--')) ||
+  (value.length <= 11 && placeholders.has(value.toLowerCase()));
 
-/** What is wrong with the body of one section. */
-export const checkBody = ({ lines }: DocumentKind, section: Section): readonly DocumentFinding[] => {
-  const { name, body } = section;
-  const value = firstLine(body);
-  if (value === '')
-    return [
-      {
-        code: 'doc-section-empty',
-        line: section.line,
-        text: `the section ${name} is empty`,
-        remedy: 'fill it in, or write None',
-      },
-    ];
-  return isPlaceholder(value) && lines.includes(name)
-    ? [
-        {
-          code: 'doc-placeholder',
-          line: section.line,
-          text: `the section ${name} was never filled in`,
-          remedy: 'write what is true there',
-        },
-      ]
-    : [];
+/** What is wrong with the body of one section; undefined where nothing is. */
+export const checkBody = (
+  { lines }: DocumentKind,
+  { name, body }: Section,
+): Omit<DocumentFinding, 'line'> | undefined => {
+  if (body.trimStart() === '')
+    return {
+      code: 'doc-section-empty',
+      text: `the section ${name} is empty`,
+      remedy: 'fill it in, or write None',
+    };
+  return lines.includes(name) && isPlaceholder(firstLine(body))
+    ? {
+        code: 'doc-placeholder',
+        text: `the section ${name} was never filled in`,
+        remedy: 'write what is true there',
+      }
+    : undefined;
+};
+
+/** The number of the line of the first section with a name; null where there is none. */
+export const lineOfName = (document: Sections, name: string): number | null => {
+  const section = document.sections.find((one) => one.name === name);
+  return section === undefined ? null : lineOfSection(document, section);
 };
 
 const checkValues = (document: Document): readonly DocumentFinding[] => {
   const finding = (code: string, section: string, text: string, remedy: string): DocumentFinding => ({
     code,
-    line: document.sections.find(({ name }) => name === section)?.line ?? null,
+    line: lineOfName(document, section),
     text,
     remedy,
   });

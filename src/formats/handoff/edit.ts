@@ -146,7 +146,7 @@ const linesOf = (
 /** Whether a section says it already, in whatever form: then it stays as it was written. */
 const isSaid = (kind: DocumentKind, document: Sections, name: string, lines: readonly string[]): boolean => {
   const section = document.sections.findLast((one) => one.name === name);
-  if (section === undefined || checkBody(kind, section).length > 0) return false;
+  if (section === undefined || checkBody(kind, section) !== undefined) return false;
   const [before, after] = [section.body, lines.join('\n')];
   if (kind.lines.includes(name) || name === 'Status')
     return plainValue(firstLine(before)) === plainValue(firstLine(after));
@@ -258,7 +258,7 @@ export const withChange = (half: Half, document: Sections, change: Change): Resu
       );
     changed = next.value;
     const section = changed.sections.find((one) => one.name === name);
-    const [fault] = section === undefined ? [] : checkBody(halves[half], section);
+    const fault = section && checkBody(halves[half], section);
     if (fault !== undefined)
       return err(
         refuse('invalid-input', `The ${halves[half].called} cannot say that: ${fault.text}.`, {

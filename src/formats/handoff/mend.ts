@@ -18,7 +18,7 @@ export const mend = (
   let mended = whole;
   for (const section of whole.sections) {
     const lines = said.get(section.name);
-    if (lines === undefined || checkBody(kind, section).length === 0) continue;
+    if (lines === undefined || checkBody(kind, section) === undefined) continue;
     const changed = withBody(mended, section.name, lines);
     if (changed.ok) mended = changed.value;
   }
@@ -35,7 +35,6 @@ const inOrder = (
     name,
     heading: `## ${name}${end}`,
     body: [...(said.get(name) ?? ['- None']), '', ''].join(end),
-    line: 0,
   });
   const followers = new Map<string, readonly Section[]>();
   let before = '';

@@ -15,6 +15,7 @@ import { awaitedOf } from './fields.ts';
 import { settle, type Settled } from './live.ts';
 import { checkoutOf, lookBelow } from './look.ts';
 import { readyToJson, type Secret, type SessionLease, type SessionSaid } from './ready.ts';
+import { lineOfSection } from './sections.ts';
 import { isNews, type SeenPair } from './seen.ts';
 import { reportToJson } from './report.ts';
 import { requirementsOf } from './requirements.ts';
@@ -249,11 +250,15 @@ const secretsIn = async (look: Look, pair: Pair): Promise<readonly Secret[]> => 
     examineAlone(look, sessionState, pair.sessionState),
   ].filter(({ path }) => !isClean(path));
   const sections = documents.flatMap(({ path, document }) =>
-    (document?.sections ?? []).filter(({ body }) => mayHoldSecret(body)).map((section) => ({ path, section })),
+    document === undefined
+      ? []
+      : document.sections
+          .filter(({ body }) => mayHoldSecret(body))
+          .map((section) => ({ path, section, line: lineOfSection(document, section) })),
   );
   if (sections.length === 0) return [];
   const { redact } = await import('../../lib/redact.ts');
-  return sections.flatMap(({ path, section: { name, body, line } }) => {
+  return sections.flatMap(({ path, section: { name, body }, line }) => {
     const rules = Object.keys(redact(body).found);
     return rules.length === 0 ? [] : [{ path, section: name, line, rules }];
   });

@@ -15,8 +15,6 @@ export interface Section {
   readonly name: string;
   readonly heading: string;
   readonly body: string;
-  /** The number of its heading's line, from 1. */
-  readonly line: number;
 }
 
 /**
@@ -25,18 +23,12 @@ export interface Section {
  */
 export const readSections = (text: string): Sections => {
   const starts = headingsIn(text);
-  let line = 1;
-  let counted = 0;
   const sections = starts.map((start, at) => {
-    for (let end = text.indexOf('\n', counted); end !== -1 && end < start; end = text.indexOf('\n', counted)) {
-      line += 1;
-      counted = end + 1;
-    }
     const next = starts[at + 1] ?? text.length;
     const end = text.indexOf('\n', start) + 1;
     const body = end === 0 ? next : end;
     const heading = text.slice(start, body);
-    return { name: heading.slice(3).trim(), heading, body: text.slice(body, next), line };
+    return { name: heading.slice(3).trim(), heading, body: text.slice(body, next) };
   });
   return { head: text.slice(0, starts[0]), sections };
 };
@@ -60,6 +52,10 @@ const headingsIn = (text: string): readonly number[] => {
 /** The document, byte by byte. */
 export const printSections = ({ head, sections }: Sections): string =>
   head + sections.map(({ heading, body }) => heading + body).join('');
+
+/** The number of the line, from 1, at which a section of a document begins. */
+export const lineOfSection = ({ head, sections }: Sections, section: Section): number =>
+  printSections({ head, sections: sections.slice(0, sections.indexOf(section)) }).split('\n').length;
 
 /** A text as lines, each with its end. */
 const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];

@@ -4,6 +4,7 @@ import { compareNames } from '../../lib/text.ts';
 import {
   checkRead,
   handover,
+  lineOfName,
   pointerOf,
   readDocument,
   sessionState,
@@ -280,11 +281,11 @@ const remedies = {
 } as const;
 
 const checkTarget = (look: Look, document: Document, path: string): readonly DocumentFinding[] => {
-  const { kind, sections } = document;
+  const { kind } = document;
   if (pointerOf(document) === undefined) return [];
   const other = kind === handover ? sessionState : handover;
   const finding = (code: string, text: string, remedy: string): readonly DocumentFinding[] => [
-    { code, line: sections.find(({ name }) => name === kind.pointer)?.line ?? null, text, remedy },
+    { code, line: lineOfName(document, kind.pointer), text, remedy },
   ];
   const target = targetOf(look, document, path);
   const remedy = `write the path of the ${other.called}`;
@@ -326,7 +327,7 @@ export const comparePair = (one: Examined, other: Examined): readonly DocumentFi
       : [
           {
             code,
-            line: a.sections.find(({ name }) => name === section)?.line ?? null,
+            line: lineOfName(a, section),
             text: `${section} is ${JSON.stringify(first)} in ${one.path} and ${JSON.stringify(second)} in ${other.path}`,
             remedy: 'make both say what is true',
           },
