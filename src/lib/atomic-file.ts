@@ -278,7 +278,8 @@ export const decodeUtf8 = (bytes: Uint8Array): Result<string, string> => {
 
 /** By the byte order mark, or by two leading ASCII characters as RFC 4627 section 3 tells encodings of JSON apart. */
 const isUtf16 = (bytes: Uint8Array): boolean => {
-  const [first, second, third, fourth] = bytes;
+  // By their places: taking an array of bytes apart goes through its iterator.
+  const { 0: first, 1: second, 2: third, 3: fourth } = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return true;
   if (first === undefined || second === undefined || third === undefined || fourth === undefined) return false;
   const littleEndian = first !== 0 && second === 0 && third !== 0 && fourth === 0;

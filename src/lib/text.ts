@@ -130,11 +130,17 @@ function compareStamps(a: string, b: string): number | undefined {
   if (!/^[ -~]*$/.test(a) || !/^[ -~]*$/.test(b)) return undefined;
   let at = 0;
   while (at < a.length && a[at] === b[at]) at += 1;
-  const [letter = '', another = ''] = [a, b].map((name) => /^[a-z]/.exec(name.slice(at, at + 1).toLowerCase())?.[0]);
-  if (letter !== '' && another !== '' && letter !== another) return letter < another ? -1 : 1;
+  const [letter, another] = [letterAt(a, at), letterAt(b, at)];
+  if (letter !== 0 && another !== 0 && letter !== another) return letter - another;
   const [end, other] = [digitsEnd(a, at), digitsEnd(b, at)];
-  const begins = at === 0 && /^[0-9a-z]/i.test(a) && /^[0-9a-z]/i.test(b) && (end === 0) !== (other === 0);
+  const begins = at === 0 && (letter !== 0 || end > 0) && (another !== 0 || other > 0) && (end === 0) !== (other === 0);
   return begins || (end === other && end > at) ? (a < b ? -1 : 1) : undefined;
+}
+
+/** The code of the letter at a place in a text, as a small one; 0 where none is. */
+function letterAt(text: string, at: number): number {
+  const code = text.charCodeAt(at) | 32;
+  return code >= 97 && code <= 122 ? code : 0;
 }
 
 /** Where the digits end that begin at a place in a text. */

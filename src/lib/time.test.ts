@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { agoText, timeText } from './time.ts';
+import { agoText, isDay, timeText } from './time.ts';
 
 test('a time is written as the language writes it', () => {
   fc.assert(fc.property(fc.date({ noInvalidDate: true }), (date) => timeText(date.getTime()) === date.toISOString()));
@@ -27,4 +27,15 @@ test('how long ago a time was is told in its largest unit, and one that has not 
     ['', 'at a time that is not known'],
   ] as const)
     assert.equal(agoText(at, now), text, at);
+});
+
+test('a day is one that its month has, in leap years too', () => {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  for (const year of [1900, 2000, 2023, 2024])
+    for (let month = 0; month <= 13; month += 1)
+      for (let day = 0; day <= 32; day += 1) {
+        const date = new Date(Date.UTC(year, month - 1, day));
+        const isOne = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+        assert.equal(isDay(String(year), two(month), two(day)), isOne, `${year}-${month}-${day}`);
+      }
 });

@@ -36,3 +36,12 @@ export const agoText = (at: string, now: string): string => {
   if (milliseconds < 0) return size < 60_000 ? 'just now' : `in the future by ${span}: a clock is wrong`;
   return count === 0 ? 'just now' : `${span} ago`;
 };
+
+/** Whether there is such a day: of a year of four digits, a month and a day of two each. */
+export const isDay = (year: string, month: string, day: string): boolean => {
+  if (month < '01' || month > '12' || day < '01' || day > '31') return false;
+  if (day <= '28') return true;
+  if (month !== '02') return day !== '31' || !['04', '06', '09', '11'].includes(month);
+  const inYear = Number(year);
+  return day === '29' && inYear % 4 === 0 && (inYear % 100 !== 0 || inYear % 400 === 0);
+};

@@ -1,6 +1,7 @@
 import type { Unread } from '../../kernel/ports.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { compareNames } from '../../lib/text.ts';
+import { isDay } from '../../lib/time.ts';
 import {
   checkRead,
   handover,
@@ -157,16 +158,9 @@ const pathsIn = ({ list }: Look, kind: DocumentKind): readonly string[] => {
 export const stampIn = (path: string): string | undefined =>
   /(?:^|\/)(\d{8}_\d{4})_(?:handover|session-state)\.md$/.exec(path)?.[1];
 
-/** Whether a stamp of a file's name is a time: `YYYYMMDD_HHMM`. Counted by hand: an archive has hundreds of them. */
-export const isStamp = (stamp: string): boolean => {
-  if (!/^\d{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])_(?:[01]\d|2[0-3])[0-5]\d$/.test(stamp)) return false;
-  const day = Number(stamp.slice(6, 8));
-  if (day < 29) return true;
-  const year = Number(stamp.slice(0, 4));
-  const month = Number(stamp.slice(4, 6));
-  if (month === 2) return day === 29 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return day < 31 || ![4, 6, 9, 11].includes(month);
-};
+/** Whether a stamp of a file's name is a time: `YYYYMMDD_HHMM`. */
+export const isStamp = (stamp: string): boolean =>
+  /^\d{8}_(?:[01]\d|2[0-3])[0-5]\d$/.test(stamp) && isDay(stamp.slice(0, 4), stamp.slice(4, 6), stamp.slice(6, 8));
 
 /** The stamp in the name of a document, where it is a time. */
 export const timeStampIn = (path: string): string | undefined => {
