@@ -244,6 +244,8 @@ const seldom = new Set(
     'src/lib/graphemes.ts',
     'src/lib/nearest.ts',
     'src/store/migrations.ts',
+    'src/store/new-place.ts',
+    'src/store/own-folder.ts',
     'src/store/sqlite/failures.ts',
     'src/store/sqlite/private-copy.ts',
     'src/store/sqlite/salvage/wal.ts',

@@ -20,7 +20,8 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { findCheckout, listCheckouts, pathFromUri, plainPath, type Checkout } from './checkout.ts';
-import { ensurePlace, readPlace } from './place.ts';
+import { ensurePlace } from './new-place.ts';
+import { readPlace } from './place.ts';
 
 const cases = join(import.meta.dirname, '../../../shared/cases');
 const withCase = (name: string): { readonly skip: string | false } => ({

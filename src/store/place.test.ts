@@ -18,12 +18,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { ensurePlace, prepareFolder, readPlace } from './place.ts';
+import { ensurePlace } from './new-place.ts';
+import { prepareFolder } from './own-folder.ts';
+import { readPlace } from './place.ts';
 
 const pointers = join(import.meta.dirname, '../../../shared/cases/D05-pointer-file-grows');
 const withPointers = { skip: existsSync(pointers) ? false : 'D05-pointer-file-grows is not here' };
 
-const moduleUrl = JSON.stringify(pathToFileURL(join(import.meta.dirname, 'place.ts')).href);
+const urlOf = (file: string): string => JSON.stringify(pathToFileURL(join(import.meta.dirname, file)).href);
+const moduleUrl = urlOf('new-place.ts');
 
 const tempFolder = (context: TestContext): string => {
   const folder = mkdtempSync(join(tmpdir(), 'stint-place-'));
@@ -329,7 +332,8 @@ test(
     const answersFor = (folder: string): unknown => {
       const path = JSON.stringify(folder);
       const program = `
-        import { ensurePlace, prepareFolder } from ${moduleUrl};
+        import { ensurePlace } from ${moduleUrl};
+        import { prepareFolder } from ${urlOf('own-folder.ts')};
         console.log(JSON.stringify([prepareFolder(${path}), ensurePlace(${path}, 'P1')]));
       `;
       return JSON.parse(outputOf(program, nobody));

@@ -5,7 +5,8 @@ import { basename } from 'node:path';
 import { err, ok, type Result } from '../lib/result.ts';
 import { sha256 } from '../lib/sha256.ts';
 import { listCheckouts, type Checkout } from './checkout.ts';
-import { ensurePlace, readPlace, tidyPlace } from './place.ts';
+import { ensurePlace } from './new-place.ts';
+import { readPlace, tidyPlace } from './place.ts';
 
 /**
  * The places of a project, seen from one checkout; `isShared` where other machines have some too. The other checkouts are only

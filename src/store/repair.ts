@@ -14,7 +14,7 @@ import type { Kinds } from '../kernel/kind.ts';
 import { StoreFailure, type Damage, type Store } from '../kernel/ports.ts';
 import { refuse, type Refusal } from '../kernel/refusal.ts';
 import { errnoCode, fileProblem } from '../lib/atomic-file.ts';
-import { prepareFolder } from './place.ts';
+import { prepareFolder } from './own-folder.ts';
 import { refuseFolder } from './places.ts';
 import { gatherRemains, type Remains } from './remains.ts';
 import { refuseMissing, type StoreFiles } from './store-files.ts';

@@ -5,7 +5,7 @@ import { refuse, type Refusal } from '../kernel/refusal.ts';
 import type { World } from '../kernel/verb.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { keepCopy } from '../store/copies.ts';
-import { prepareFolder } from '../store/place.ts';
+import { prepareFolder } from '../store/own-folder.ts';
 import { refuseFolder } from '../store/places.ts';
 import { describeRemains, isDamagedStore, openRemains as openRemainsStore, repairStore } from '../store/repair.ts';
 import { gatherRemains } from '../store/remains.ts';

@@ -13,7 +13,7 @@ import { ulid } from '../lib/id.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { syncMirrors } from '../mirror/sync.ts';
 import { findCheckout, pathFromUri } from '../store/checkout.ts';
-import { prepareFolder } from '../store/place.ts';
+import { prepareFolder } from '../store/own-folder.ts';
 import { createPlaces, refuseFolder } from '../store/places.ts';
 import { keepStoreId, refuseMissing, type StoreFiles } from '../store/store-files.ts';
 import type { MountTable } from '../store/sqlite/file-system.ts';
