@@ -35,50 +35,11 @@ export function* recordProcesses(session: Session, events: readonly StoredEvent[
   }
 }
 
-/** Makes the rows of a session's processes anew, from a replay that knows all of them; answers whether any differed. */
-export function* rebuildProcesses(session: Session): Work<boolean> {
-  if (yield* processesAgree(session)) return false;
-  const rows = yield* all('SELECT id, heartbeat_at FROM process WHERE session = ?', session.key);
-  const heard = new Map(rows.map((row) => [row['id'], row['heartbeat_at']]));
-  // All of them, so that those that started first come first, and none is left that no event knows.
-  yield* run('DELETE FROM process WHERE session = ?', session.key);
-  for (const process of session.processes.values()) {
-    const kept = heard.get(process.id);
-    const isLater = typeof kept === 'string' && isTime(kept) && kept > process.heartbeatAt;
-    yield* upsertProcess(isLater ? { ...process, heartbeatAt: kept } : process);
-  }
-  return true;
-}
-
-/** Whether the rows of a session's processes say what a replay says. */
-export function* processesAgree(session: Session): Work<boolean> {
-  const rows = yield* all(
-    'SELECT id, data, checksum, running, heartbeat_at FROM process WHERE session = ? ORDER BY rowid',
-    session.key,
-  );
-  const processes = [...session.processes.values()];
-  return (
-    rows.length === processes.length &&
-    processes.every((process, index) => {
-      const row = rows[index];
-      const data = dataOf(process);
-      return (
-        row !== undefined &&
-        row['id'] === process.id &&
-        row['data'] === data &&
-        row['checksum'] === checksum(data) &&
-        row['running'] === runningOf(process) &&
-        isTime(row['heartbeat_at'])
-      );
-    })
-  );
-}
-
 /** Keeps when a running process was last heard of; that does not go back. */
 export const beatProcess = (id: string, at: string): Work<void> =>
   run('UPDATE process SET heartbeat_at = ? WHERE id = ? AND running = 1 AND heartbeat_at < ?', at, id, at);
 
-function* upsertProcess(process: Process): Work<void> {
+export function* upsertProcess(process: Process): Work<void> {
   const data = dataOf(process);
   yield* run(
     `INSERT INTO process (id, session, running, data, checksum, heartbeat_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -93,13 +54,13 @@ function* upsertProcess(process: Process): Work<void> {
   );
 }
 
-const runningOf = (process: Process): number => (process.endedAt === null ? 1 : 0);
+export const runningOf = (process: Process): number => (process.endedAt === null ? 1 : 0);
 
 /** What the events say: everything but the heartbeat. */
-const dataOf = (process: Process): string => JSON.stringify({ ...process, heartbeatAt: undefined });
+export const dataOf = (process: Process): string => JSON.stringify({ ...process, heartbeatAt: undefined });
 
 /** Whether a heartbeat is a time as they are written: another one could not be compared. */
-const isTime = (value: unknown): boolean =>
+export const isTime = (value: unknown): boolean =>
   typeof value === 'string' &&
   /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(value) &&
   !Number.isNaN(Date.parse(value));

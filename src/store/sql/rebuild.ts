@@ -8,7 +8,7 @@ import { selectEvent } from './events.ts';
 import { dropUnsoundRenewals } from './leases.ts';
 import { replay } from './load.ts';
 import { recordMirrors, selectMirrors } from './mirrors.ts';
-import { rebuildProcesses } from './processes.ts';
+import { rebuildProcesses } from './replayed-processes.ts';
 import { selectKeys, selectSession, upsertSession } from './sessions.ts';
 import { dropSnapshot, keepSnapshot, selectSnapshot } from './snapshots.ts';
 import type { Work } from './work.ts';

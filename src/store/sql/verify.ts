@@ -8,7 +8,7 @@ import { isOfOtherShape, proveSnapshot, saysTheSame, sessionToStored } from '../
 import type { Backend } from './backend.ts';
 import { eachEvent } from './events.ts';
 import { renewalsAreSound } from './leases.ts';
-import { processesAgree } from './processes.ts';
+import { processesAgree } from './replayed-processes.ts';
 import { selectKeys, selectSession } from './sessions.ts';
 import { selectSnapshot } from './snapshots.ts';
 import { number, text } from './values.ts';

@@ -15,7 +15,7 @@ import { randomHex } from '../../lib/id.ts';
 import { sessionToStored } from '../rows.ts';
 import type { Database } from './database.ts';
 import { insertEvents } from '../sql/events.ts';
-import { rebuildProcesses } from '../sql/processes.ts';
+import { rebuildProcesses } from '../sql/replayed-processes.ts';
 import { insertRequest } from '../sql/requests.ts';
 import type { SalvagedMirror } from './salvage/events.ts';
 import { upsertSession } from '../sql/sessions.ts';
