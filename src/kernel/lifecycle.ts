@@ -4,7 +4,7 @@ import type { Common } from './common.ts';
 import { kernelEvent, type DecidedEvent } from './event.ts';
 import { blockersOf } from './journal.ts';
 import type { KindCommand } from './kind.ts';
-import { decideClose, type Process } from './process.ts';
+import { decideClose } from './process.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { isOpened, viewOfSession, type OpenedSession, type Session } from './session.ts';
 import { pauseText, reopenCommand, resumeCommand } from './view.ts';
@@ -192,25 +192,6 @@ export const decideNote = (session: Session, text: string): Decision => {
 /** What is not known any more of a session that was saved from a damaged store is kept with it. */
 export const decideSalvaged = (session: Session, lost: string): Decision =>
   isOpened(session) ? ok([kernelEvent('Salvaged', { lost })]) : err(refuseAbsent(session.key));
-
-/** What is done about the processes of a session: those that run, and those that were named when it was loaded. */
-export const decideProcess = (
-  session: Session,
-  decide: (running: readonly Process[], of: (id: string) => Process) => Decision,
-  { mustBeOpen = false } = {},
-): Decision => {
-  const running = [...session.processes.values()].filter(({ endedAt }) => endedAt === null);
-  return decideOpened(
-    session,
-    () =>
-      decide(running, (id) => {
-        const process = session.processes.get(id);
-        if (process === undefined) throw new Error(`the process ${id} was not loaded`);
-        return process;
-      }),
-    { mustBeOpen },
-  );
-};
 
 /** What is decided of a session that is there and can be folded; open, where it must be. */
 export const decideOpened = (

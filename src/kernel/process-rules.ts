@@ -1,11 +1,32 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { err, ok, type Result } from '../lib/result.ts';
 import { kernelEvent, type DecidedEvent } from './event.ts';
+import { decideOpened } from './lifecycle.ts';
 import { dependentsOf, endedEvent, known, livenessOfAll, type Host, type Process, type ProcessEnd } from './process.ts';
 import { processToJson } from './process-json.ts';
 import { refuse, type Refusal } from './refusal.ts';
+import type { Session } from './session.ts';
 
 /** What the verbs about processes decide; no other verb is started with it. */
+
+/** What is done about the processes of a session: those that run, and those that were named when it was loaded. */
+export const decideProcess = (
+  session: Session,
+  decide: (running: readonly Process[], of: (id: string) => Process) => Result<readonly DecidedEvent[], Refusal>,
+  { mustBeOpen = false } = {},
+): Result<readonly DecidedEvent[], Refusal> => {
+  const running = [...session.processes.values()].filter(({ endedAt }) => endedAt === null);
+  return decideOpened(
+    session,
+    () =>
+      decide(running, (id) => {
+        const process = session.processes.get(id);
+        if (process === undefined) throw new Error(`the process ${id} was not loaded`);
+        return process;
+      }),
+    { mustBeOpen },
+  );
+};
 
 /** What a process says of itself when it starts. */
 export type ProcessStart = Omit<

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { kind } from '../kinds/review/index.ts';
 import type { Result } from '../lib/result.ts';
 import type { DecidedEvent, StoredEvent } from './event.ts';
-import { decideBegin, decideFinish, decideProcess } from './lifecycle.ts';
-import { decideBind, decideEnd, decideStart, decideSweep, type ProcessStart } from './process-rules.ts';
+import { decideBegin, decideFinish } from './lifecycle.ts';
+import { decideBind, decideEnd, decideProcess, decideStart, decideSweep, type ProcessStart } from './process-rules.ts';
 import {
   callProcess,
   decideClose,

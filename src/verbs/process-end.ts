@@ -3,8 +3,7 @@ import { resolveProcess } from '../kernel/address.ts';
 import { textAt } from '../kernel/answer.ts';
 import { orderOne } from '../kernel/dispatch.ts';
 import { choice, optionalCount, optionalText } from '../kernel/fields.ts';
-import { decideProcess } from '../kernel/lifecycle.ts';
-import { decideEnd, processIn } from '../kernel/process-rules.ts';
+import { decideEnd, decideProcess, processIn } from '../kernel/process-rules.ts';
 import { defineVerb } from '../kernel/verb.ts';
 import { ok } from '../lib/result.ts';
 
