@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/canonical-json.ts';
 import { plainLine, sizeText, truncateBytes, utf8Length } from '../lib/text.ts';
-import { agoText } from '../lib/time.ts';
+import { agoText } from '../lib/ago.ts';
 import { leaseText, objectAt, objectsAt, textAt, textsAt } from './answer.ts';
 import { sizeOf, sizeWithout, type Brief, type Fact, type formats, type readers, type Section } from './brief-forms.ts';
 import type { Common } from './common.ts';

@@ -1,6 +1,6 @@
 import { err, type Result } from '../lib/result.ts';
 import { plainLine, truncate } from '../lib/text.ts';
-import { agoText } from '../lib/time.ts';
+import { agoText } from '../lib/ago.ts';
 import { resolve } from './address.ts';
 import type { SessionRow } from './ports.ts';
 import { refuse, type Refusal, type Way } from './refusal.ts';

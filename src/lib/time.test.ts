@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { agoText, isDay, timeText } from './time.ts';
+import { agoText } from './ago.ts';
+import { isDay, timeText } from './time.ts';
 
 test('a time is written as the language writes it', () => {
   fc.assert(fc.property(fc.date({ noInvalidDate: true }), (date) => timeText(date.getTime()) === date.toISOString()));
