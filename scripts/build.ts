@@ -245,11 +245,9 @@ const seldom = new Set(
     'src/lib/nearest.ts',
     'src/store/migrations.ts',
     'src/store/new-place.ts',
-    'src/store/own-folder.ts',
     'src/store/sqlite/failures.ts',
     'src/store/sqlite/private-copy.ts',
     'src/store/sqlite/salvage/wal.ts',
-    'src/store/sqlite/unfinished.ts',
     'src/surfaces/verb-names.ts',
   ].map((path) => join(root, path)),
 );

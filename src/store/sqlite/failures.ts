@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { StoreFailure } from '../../kernel/ports.ts';
 import { refuse, type Refusal } from '../../kernel/refusal.ts';
@@ -86,20 +86,16 @@ export const refusalOf = (path: string, code: number, message: string): Refusal 
 export const refuseDamaged = (path: string, problem: string): Refusal =>
   refuse('damaged', `The store ${path} is damaged: ${problem}.`, { hint: repairHint });
 
-/** Why what lies there can be no store; undefined where there is a file, or nothing. Opening a pipe could wait for ever. */
-export const refuseNoFile = (path: string): Refusal | undefined => {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  const end = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined || end?.isFile() === true) return undefined;
-  return end === undefined
-    ? refuse('damaged', `The store ${path} is a link to nothing.`, {
-        hint: 'remove the link, or put back what it names',
-      })
-    : refuse('damaged', `The store ${path} is no file.`, {
-        expected: 'the file of a store',
-        hint: 'take it away, or name another file with --store',
-      });
-};
+/** The refusal of a link in the place of a store that leads nowhere. */
+export const refuseDeadLink = (path: string): Refusal =>
+  refuse('damaged', `The store ${path} is a link to nothing.`, { hint: 'remove the link, or put back what it names' });
+
+/** The refusal of a folder, a pipe or the like in the place of a store. */
+export const refuseNonFile = (path: string): Refusal =>
+  refuse('damaged', `The store ${path} is no file.`, {
+    expected: 'the file of a store',
+    hint: 'take it away, or name another file with --store',
+  });
 
 /** The refusal of a log that lies beside no store, or beside an empty one. */
 export const refuseLogAlone = (path: string, isMissing: boolean): Refusal =>

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { StoreFailure, type Store } from '../../kernel/ports.ts';
 import type { Refusal } from '../../kernel/refusal.ts';
@@ -10,11 +10,12 @@ import { openDatabase, type Database } from './database.ts';
 import {
   refuseCopy,
   refuseDamaged,
+  refuseDeadLink,
   refuseLogAlone,
   refuseMaking,
   refuseNameless,
   refuseNewer,
-  refuseNoFile,
+  refuseNonFile,
   refuseNoFolder,
   refuseReadOnly,
   refuseStranger,
@@ -98,6 +99,14 @@ export const openFile = (path: string, options: FileOptions): OpenedFile => {
     keepTip(path, new Map(), false);
   }
   return { database, readOnly: undefined, isRaised: version > 0 && version < schemaVersion };
+};
+
+/** Why what lies there can be no store; undefined where there is a file, or nothing. Opening a pipe could wait for ever. */
+export const refuseNoFile = (path: string): Refusal | undefined => {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  const end = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || end?.isFile() === true) return undefined;
+  return end === undefined ? refuseDeadLink(path) : refuseNonFile(path);
 };
 
 const makeFile = (path: string): void => {
