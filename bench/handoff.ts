@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { handover, sessionState } from '../src/formats/handoff/document.ts';
 import { archivedPair, sample } from '../src/formats/handoff/samples.ts';
-import { command, makeBed, takePairs, timeNode, timeProgram, timeRow, type Bed, type Row } from './measure.ts';
+import { bare, command, makeBed, takePairs, timeNode, timeProgram, timeRow, type Bed, type Row } from './measure.ts';
 
 /** What looks at all documents of a hand-off, with many archived pairs against few: as whole processes. */
 export const measureHandoff = async (folder: string, pairs: number, runs: number): Promise<readonly Row[]> => {
@@ -65,7 +65,9 @@ const measureAgainstScript = async (folder: string, runs: number): Promise<reado
       return end();
     },
   };
-  const rows: Row[] = [];
+  // What no verb can be faster than.
+  const floor = await takePairs(runs, () => timeNode(bed, bare), plain('update'));
+  const rows: Row[] = [timeRow('a bare Node: whole process', floor, 'a script in Python')];
   for (const [verb, time] of Object.entries(timed)) {
     const times = await takePairs(runs, time, plain(verb));
     rows.push(timeRow(`handoff ${verb}: whole process`, times, 'a script in Python', 0.7));
