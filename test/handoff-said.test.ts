@@ -118,3 +118,24 @@ test('files that are named are told as files, and those that work is yet to leav
   assert.equal((await done(ask, 'handoff ready')).verdict, 'ready');
   assert.deepEqual((await done(ask, 'handoff reconcile', by)).contradictions, []);
 });
+
+test('a secret that somebody has said to keep is no edit of the documents that tell it', async (context) => {
+  const { world, ask } = await asker(context);
+  const { session } = await done(ask, 'handoff new', task);
+  const secret = 'AKIAIOSFODNN7EXAMPLE';
+  world.answer('note', 'decision', `use ${secret} for tests`, '--no-redact', '--session', String(session));
+  assert.ok(textOf(world, current).includes(secret));
+  assert.equal(world.run('note', 'plain', '--session', String(session)).stderr, '');
+  const before = listOf(world.answer('journal', '--session', String(session))['entries']).length;
+  const said = await done(ask, 'handoff update', { ...by, current_step: 'Write' });
+  assert.equal(said['documents'], undefined);
+  // What somebody writes beside it is all that is taken in.
+  writeFileSync(world.path(current), textOf(world, current).replace('Write', 'Write more'));
+  const edited = await done(ask, 'handoff update', { ...by, last_completed_step: 'Read' });
+  assert.match(JSON.stringify(edited['documents']), /was taken in/);
+  assert.equal(listOf(world.answer('journal', '--session', String(session))['entries']).length, before);
+  assert.equal(valueIn(world, current, 'Current step'), 'Write more');
+  assert.ok(textOf(world, current).includes(secret));
+  // Whoever takes over is to know of it.
+  assert.equal(world.run('handoff', 'ready').status, 6);
+});

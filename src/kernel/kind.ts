@@ -46,6 +46,8 @@ export interface Mirror {
 
 /** What is known of a file that people edit. */
 export interface DocumentMark {
+  /** What a version of it is known by: the digest of its text without secrets. */
+  readonly digestOf: (text: string) => string;
   /** The digests of what was taken in of it: it may be written over. */
   readonly taken: readonly string[];
   /** The digests of what is replaced all the same, and kept beside. */

@@ -426,7 +426,7 @@ export const settle = async (world: World, look: Look): Promise<Settled> => {
       if (text === undefined || isEdited) continue;
       const wanted = printStanding(session, half, bases[half]);
       texts.set(path, wanted);
-      if (text === wanted) continue;
+      if (text === cleanDocument(wanted)) continue;
       await tellOlder(path);
     }
     const lease = await olderLease(world, { look, root }, session);
@@ -453,7 +453,7 @@ const settleTold = async (world: World, ground: Ground): Promise<Settled> => {
     session.common.documents?.root === root &&
     documentsOf(session).every(([half, path]) => {
       const text = project.whole(look.root, path, mostBytes);
-      return text.ok && cleanDocument(text.value) === printStanding(session, half, bases[half]);
+      return text.ok && cleanDocument(text.value) === cleanDocument(printStanding(session, half, bases[half]));
     });
   const lease = await olderLease(world, ground, session);
   const shown = lease === undefined ? look : withTexts(look, new Map([[leasePath, lease]]));

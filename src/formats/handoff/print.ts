@@ -4,6 +4,7 @@ import type { Mirror } from '../../kernel/kind.ts';
 import { goneDigest } from '../../kernel/ports.ts';
 import type { OpenedSession } from '../../kernel/session.ts';
 import { isJsonObject } from '../../lib/json.ts';
+import { digestOfDocument } from './clean.ts';
 import { handover, sessionState, type DocumentKind } from './document.ts';
 import { bodiesOf, pairFieldsOf, type Mark } from './fields.ts';
 import { printLease } from './lease-file.ts';
@@ -144,7 +145,7 @@ const liveMirrors = (session: OpenedSession, documents: Documents): readonly Mir
     place,
     source: last.seq,
     ...(text === null ? {} : { others: [text] }),
-    document: { taken, replaces, isFixed: false },
+    document: { digestOf: digestOfDocument, taken, replaces, isFixed: false },
     render: (event, written) =>
       printHalf(session, half, event, written === undefined ? undefined : textIn(written, half)),
   });
@@ -232,7 +233,7 @@ const archivedMirrors = (pair: ArchivedPair): readonly Mirror[] => {
     path: `${root}/${path}`,
     place,
     source: seq,
-    document: { taken, isFixed: true },
+    document: { digestOf: digestOfDocument, taken, isFixed: true },
     render: (event) => textIn(event, half)?.text ?? '',
   });
   return [

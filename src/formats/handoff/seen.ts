@@ -94,7 +94,7 @@ export const isNews = (session: OpenedSession, { found, bases }: SeenPair): bool
   const plain = (text: string): string => text.replaceAll('\r\n', '\n').replace(/^\uFEFF/, '');
   return (['handover', 'session_state'] as const).some((half) => {
     const { text, isEdited } = found[half];
-    return isEdited && plain(text ?? '') !== plain(printStanding(session, half, bases[half]));
+    return isEdited && plain(text ?? '') !== plain(cleanDocument(printStanding(session, half, bases[half])));
   });
 };
 
@@ -211,7 +211,7 @@ const onNewest = async (
   if (event === undefined || older?.common.documents === undefined) return text;
   const over = printHalf(older, half, event, (await basesOf({ store }, older))[half]);
   const newest = printStanding(session, half, bases[half]);
-  return rebase(kind, over, text, newest);
+  return rebase(kind, cleanDocument(over), text, cleanDocument(newest));
 };
 
 /**

@@ -10,6 +10,7 @@ import { withoutUndefined } from '../../lib/json.ts';
 import { err, ok, type Result } from '../../lib/result.ts';
 import { bodyOf, isPlaceholder, valueOf } from './document.ts';
 import { bodiesOf, oneLineOf, pairFieldsOf } from './fields.ts';
+import { cleanDocument } from './clean.ts';
 import { halves, isSame, printStanding, type DocumentText, type Half } from './print.ts';
 import { bodyLines, printSections, readSections, withBody, type Sections } from './sections.ts';
 import { statuses } from './statuses.ts';
@@ -78,7 +79,9 @@ export const takeIn = (before: OpenedSession, bases: Bases, edit: Edit, origin: 
   const { documents } = before.common;
   if (documents === undefined) throw new Error(`${before.key} has no documents`);
   const standing: { [Name in Half]?: string } = {};
-  const standingText = (half: Half): string => (standing[half] ??= printStanding(before, half, bases[half]));
+  // Of a file nothing is seen but its text without secrets: what the session itself holds of them is no edit.
+  const seen = edit.origin === 'file' ? cleanDocument : (text: string): string => text;
+  const standingText = (half: Half): string => (standing[half] ??= seen(printStanding(before, half, bases[half])));
   const pairsOf = (said: Edit): readonly HalfPair[] =>
     writtenHalves(said).map(({ half, text, over }) => ({
       half,

@@ -50,7 +50,7 @@ export function* recordMirrors(
       mirror.place ?? after.common.place,
       mirror.path,
       mirror.source,
-      mirror.isGone === true ? goneDigest : sha256(mirror.render(source, ...others)),
+      mirror.isGone === true ? goneDigest : (mirror.document?.digestOf ?? sha256)(mirror.render(source, ...others)),
       wasNever ? leftStamp : null,
       after.common.updatedAt,
     );
