@@ -11,7 +11,16 @@ import { reviewIn } from './support/reviews.ts';
 import { templateOf, work, writeTemplate } from './support/runs.ts';
 import { secretsOf } from './support/secrets.ts';
 import { treeOf } from './support/stores.ts';
-import { createWorld, later, listOf, shared, withoutShared, type Printed, type TestWorld } from './support/world.ts';
+import {
+  assertAnswer,
+  createWorld,
+  later,
+  listOf,
+  shared,
+  withoutShared,
+  type Printed,
+  type TestWorld,
+} from './support/world.ts';
 
 const current = 'docs/tests/session-state/CURRENT.md';
 const policyPath = 'docs/tests/handoff-bundle-redaction-policy.json';
@@ -235,6 +244,18 @@ suite('bundle export', () => {
     assert.match(textOf(told.warnings), /ACTIVE_LEASE\.json holds no JSON object, and does not come along/);
     assert.equal(without.lease.payload, null);
   });
+});
+
+test('those who export at the same moment have a file each; a name that is given is written by one of them', async (context) => {
+  const world = taskIn(context);
+  const atOnce = async (...args: readonly string[]) =>
+    Promise.all(Array.from({ length: 6 }, async () => world.start('bundle', 'export', '--json', ...args).outcome));
+  const paths = (await atOnce()).map((outcome) => assertAnswer(outcome, 'bundle export').bundle_path);
+  assert.equal(new Set(paths).size, 6, paths.join('\n'));
+  for (const path of paths) assert.equal(world.run('bundle', 'inspect', '--bundle', path).status, 0);
+  const named = await atOnce('--output', join(world.root, 'out.json'));
+  assert.equal(named.filter(({ status }) => status === 0).length, 1);
+  assert.equal(named.filter(({ status }) => status === 9).length, 5);
 });
 
 suite('what may not leave', () => {

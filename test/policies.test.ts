@@ -36,6 +36,15 @@ test('what policy new-* writes policy check-* takes, and it is written over only
   }
 });
 
+test('of those who write a policy at the same moment one does, and the others are told that it is there', async (context) => {
+  const world = createWorld(context);
+  const outcomes = await Promise.all(
+    Array.from({ length: 6 }, async () => world.start('policy', 'new-ci', '--json').outcome),
+  );
+  assert.equal(outcomes.filter(({ status }) => status === 0).length, 1);
+  assert.equal(outcomes.filter(({ status }) => status === 9).length, 5);
+});
+
 test('a policy that is none is told whole, as text and as JSON; one that is not there is not found', (context) => {
   const world = createWorld(context);
   assert.equal(world.refusal(4, 'policy', 'check-trust').code, 'not-found');

@@ -110,6 +110,8 @@ export interface ProjectFiles extends WrittenFiles {
   readonly bytes: (folder: string, path: string, limit: number) => Result<Uint8Array, Unread>;
   /** Writes a file below a folder, whole, in one step; answers why it was not written. Links that lead out of it are not followed. */
   readonly write: (folder: string, path: string, content: string | Uint8Array) => string | undefined;
+  /** The same where nothing lies yet: of several who do it at once exactly one does. Null where something does. */
+  readonly create: (folder: string, path: string, content: string | Uint8Array) => string | undefined | null;
   /** Whether a path is that of a folder; links are followed. */
   readonly isFolder: (path: string) => boolean;
   /** When a file or folder was changed, in milliseconds; undefined where there is none. */

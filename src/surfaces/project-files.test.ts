@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -97,4 +106,16 @@ test('when a file was changed is told, and of one that is not there nothing', (c
   assert.equal(files.changedAt(join(root, 'a.json')), 1_000_000);
   for (const path of [join(root, 'none'), join(root, 'a.json/x'), 'x\0', 'x'.repeat(5000)])
     assert.equal(files.changedAt(path), undefined);
+});
+
+test('a file is created where nothing lies, with its folders, and never over anything or outside', (context) => {
+  const { root, files } = projectOf(context);
+  assert.equal(files.create(root, 'new/one.txt', 'a'), undefined);
+  assert.equal(files.create(root, 'new/one.txt', 'b'), null);
+  assert.equal(readFileSync(join(root, 'new/one.txt'), 'utf8'), 'a');
+  symlinkSync('nowhere', join(root, 'dangling'));
+  assert.equal(files.create(root, 'dangling', 'b'), null);
+  assert.equal(files.create(root, 'new', 'b'), null);
+  for (const path of ['../out.txt', 'new/one.txt/x'])
+    assert.equal(typeof files.create(root, path, 'b'), 'string', path);
 });

@@ -16,7 +16,14 @@ import {
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Digested, Unread } from '../kernel/ports.ts';
 import type { ProjectFiles } from '../kernel/verb.ts';
-import { decodeUtf8, errnoCode, fileProblem, makeFolders, writeFileAtomic } from '../lib/atomic-file.ts';
+import {
+  createFileAtomic,
+  decodeUtf8,
+  errnoCode,
+  fileProblem,
+  makeFolders,
+  writeFileAtomic,
+} from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
 import { lyingAt, placeOfFolder } from '../lib/move-folder.ts';
 import { err, ok, type Result } from '../lib/result.ts';
@@ -79,6 +86,8 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
       return fileProblem(path, error).problem;
     }
   },
+  create: (folder, path, content) =>
+    changing(folder, path, (place) => (createFileAtomic(place, content) ? undefined : null)),
   isPlain,
   remove: (folder, path) =>
     changing(folder, path, (place) => {
@@ -106,7 +115,11 @@ const seenAt = (path: string): Stats | undefined => {
 };
 
 /** Does something to what lies below a folder itself, where a link on the way to it does not lead out. */
-const changing = (folder: string, path: string, change: (place: string) => string | undefined): string | undefined => {
+const changing = <Told extends string | undefined | null>(
+  folder: string,
+  path: string,
+  change: (place: string) => Told,
+): Told | string => {
   const place = placeOfFolder(folder, path);
   if (place === undefined) return 'leads out of the project, or nowhere';
   try {

@@ -149,11 +149,11 @@ const prepare = async (world: World, input: Input): Promise<Result<Prepared, Ver
 const write = async (world: World, { made, place }: Prepared): Promise<Result<JsonObject, VerbRefusal>> => {
   const written = await writeBundle(world, place, made.text);
   if (!written.ok) return err({ report: refused(made.answer, written.error.message), refusal: written.error });
-  const warnings = [...textsAt(made.answer, 'warnings'), ...written.value];
+  const warnings = [...textsAt(made.answer, 'warnings'), ...written.value.warnings];
   return ok({
     ...made.answer,
     result: warnings.length === 0 ? 'exported' : 'exported-with-warnings',
-    bundle_path: place.path,
+    bundle_path: written.value.path,
     warnings,
   });
 };

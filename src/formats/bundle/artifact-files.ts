@@ -35,16 +35,15 @@ export const artifactsToWrite = async (
       faults.push(`${path} is there already, and another file`);
     else wanted.push(artifact);
   }
-  return faults.length === 0
-    ? ok(wanted)
-    : err(
-        refuse('conflict', `${faults.length} of the artifacts cannot be written: ${faults[0] ?? ''}.`, {
-          expected: 'artifacts in the place of nothing, or of the same file',
-          faults,
-          hint: 'the same without --with-artifacts',
-        }),
-      );
+  return faults.length === 0 ? ok(wanted) : err(refuseArtifacts(faults));
 };
+
+const refuseArtifacts = (faults: readonly string[]): Refusal =>
+  refuse('conflict', `${faults.length} of the artifacts cannot be written: ${faults[0] ?? ''}.`, {
+    expected: 'artifacts in the place of nothing, or of the same file',
+    faults,
+    hint: 'the same without --with-artifacts',
+  });
 
 /** The order that writes them ahead of its commit: they are there before anything says so. */
 export const withArtifacts = (
@@ -64,8 +63,14 @@ export const withArtifacts = (
     ...told,
     work: async () => {
       const project = await world.project();
-      for (const { path, content = new Uint8Array() } of artifacts) {
-        const problem = project.write(world.places.here.root, path, content);
+      const { root } = world.places.here;
+      for (const { path, sha256, content = new Uint8Array() } of artifacts) {
+        const problem = project.create(root, path, content);
+        if (problem === null) {
+          // Somebody has put it there since it was looked for.
+          if (world.files.digest(root, path)?.sha256 === sha256) continue;
+          return err(refuseArtifacts([`${path} is there already, and another file`]));
+        }
         if (problem !== undefined)
           return err(refuse('invariant-unmet', `${path} ${problem}.`, { expected: 'a file that may be written' }));
       }

@@ -11,6 +11,8 @@ export interface BundlePlace {
   readonly path: string;
   /** A folder that is still to be made, and kept from git. */
   readonly own: { readonly folder: string; readonly name: string } | undefined;
+  /** Whether what lies there is replaced. */
+  readonly replaces: boolean;
 }
 
 /** The folder of bundles, below the documents or, of a session without any, beside the place of its checkout. */
@@ -27,28 +29,36 @@ export const placeForBundle = async (
     const path = project.resolve(output);
     if (project.isFolder(path))
       return err(refuse('usage', `${path} is a folder, and a bundle is a file.`, { expected: 'the name of a file' }));
-    if (!force && project.changedAt(path) !== undefined)
-      return err(
-        refuse('conflict', `Refusing to overwrite ${path}.`, {
-          expected: 'another path, or --force',
-          candidates: [path],
-          hint: `stint bundle inspect --bundle ${path}`,
-        }),
-      );
-    return ok({ path, own: undefined });
+    if (!force && project.changedAt(path) !== undefined) return err(refuseOverwriting(path));
+    return ok({ path, own: undefined, replaces: force });
   }
-  const folder = root ?? `${world.places.here.root}/.stint`;
-  const taken = world.files.list(`${folder}/${folderName}`).flatMap((name) => /^\d{8}_\d{4}(?=_)/.exec(name) ?? []);
-  const name = `${folderName}/${nextStamp(world.caller.now, taken)}_handoff-bundle.json`;
-  return ok({ path: `${folder}/${name}`, own: { folder, name } });
+  return ok(freePlace(world, root ?? `${world.places.here.root}/.stint`));
 };
 
-/** Writes it. A folder of our own keeps what is in it from git, unless somebody has settled that otherwise. */
+/** The next free place in a folder of bundles. */
+const freePlace = ({ files, caller }: World, folder: string): BundlePlace => {
+  const taken = files.list(`${folder}/${folderName}`).flatMap((name) => /^\d{8}_\d{4}(?=_)/.exec(name) ?? []);
+  const name = `${folderName}/${nextStamp(caller.now, taken)}_handoff-bundle.json`;
+  return { path: `${folder}/${name}`, own: { folder, name }, replaces: false };
+};
+
+const refuseOverwriting = (path: string): Refusal =>
+  refuse('conflict', `Refusing to overwrite ${path}.`, {
+    expected: 'another path, or --force',
+    candidates: [path],
+    hint: `stint bundle inspect --bundle ${path}`,
+  });
+
+/**
+ * Writes it, and answers where: of those who write at the same moment each has a place of its own. A folder of our own keeps
+ * what is in it from git, unless somebody has settled that otherwise.
+ */
 export const writeBundle = async (
   world: World,
-  { path, own }: BundlePlace,
+  place: BundlePlace,
   text: string,
-): Promise<Result<readonly string[], Refusal>> => {
+): Promise<Result<{ readonly path: string; readonly warnings: readonly string[] }, Refusal>> => {
+  const { path, own, replaces } = place;
   const project = await world.project();
   const warnings: string[] = [];
   if (own !== undefined) {
@@ -65,8 +75,10 @@ export const writeBundle = async (
   // A folder of our own that is a link may lead anywhere.
   const { folder, name } = own ?? { folder: path.slice(0, at) || '/', name: path.slice(at + 1) };
   if (!project.isPlain(folder, name)) return err(refuseWriting(path, 'is no file itself, or its folder is not there'));
-  const problem = project.write(folder, name, text);
-  return problem === undefined ? ok(warnings) : err(refuseWriting(path, problem));
+  const problem = replaces ? project.write(folder, name, text) : project.create(folder, name, text);
+  if (problem === null)
+    return own === undefined ? err(refuseOverwriting(path)) : writeBundle(world, freePlace(world, own.folder), text);
+  return problem === undefined ? ok({ path, warnings }) : err(refuseWriting(path, problem));
 };
 
 const refuseWriting = (path: string, problem: string): Refusal =>

@@ -115,7 +115,8 @@ export const orderFiles = (
     work: async () => {
       const project = await world.project();
       for (const { path, text } of files) {
-        const problem = project.write(look.root, path, text);
+        const problem = force ? project.write(look.root, path, text) : project.create(look.root, path, text);
+        if (problem === null) return err(refuseThere([`${look.root}/${path}`]));
         if (problem !== undefined)
           return err(
             refuse('invariant-unmet', `${look.root}/${path} ${problem}.`, { expected: 'a file that may be written' }),

@@ -228,7 +228,9 @@ export const writePolicy = async (
         expected: `a path below ${checkout}`,
       }),
     );
-  if (files.changedAt(full) !== undefined && force !== true)
+  const text = `${JSON.stringify(policy, null, 2)}\n`;
+  const problem = force === true ? files.write(checkout, path, text) : files.create(checkout, path, text);
+  if (problem === null)
     return refused(
       refuse('conflict', `Refusing to overwrite ${full}.`, {
         expected: 'another path, or --force',
@@ -236,7 +238,6 @@ export const writePolicy = async (
         hint: `stint policy check-${kind.word}`,
       }),
     );
-  const problem = files.write(checkout, path, `${JSON.stringify(policy, null, 2)}\n`);
   return problem === undefined
     ? ok({ result: 'generated', ...told, errors: [] })
     : refused(refuse('invariant-unmet', `${full} ${problem}.`, { expected: 'a file that may be written' }));
