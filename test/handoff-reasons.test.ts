@@ -171,6 +171,16 @@ const cases: Readonly<
       rmSync(world.path(stateOf('20260310_0900')));
     },
   ],
+  'pair-time, of what is on record': [
+    own,
+    (world) => {
+      world.answer('handoff', 'archive', '--timestamp', '20260310_0900');
+      const older = textOf(world, stateOf('20260310_0900'));
+      world.answer('handoff', 'update', '--updated-by', 'ana', '--current-step', 'On');
+      world.answer('handoff', 'archive', '--timestamp', '20260310_0900', '--force');
+      world.write(stateOf('20260310_0900'), older);
+    },
+  ],
   'audit-warning, a stamp': [left, (world) => world.write(transferOf('99999999_9999'), sample(handover))],
   'audit-warning, a lease': [
     left,

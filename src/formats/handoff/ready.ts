@@ -176,7 +176,9 @@ const auditOf = (facts: ReadyFacts): readonly Reason[] => {
     if (isOfPair && /^(?:doc-(?:section-(?!twice)|placeholder)|file-missing)/.test(code)) return repair;
     // The halves of an archived pair name each other where both are there, or on record.
     if (code === 'ptr-dangling') return `${repair} || ${awayFrom(root, path)}`;
-    return /^(?:pair-)?ptr-/.test(code) ? `${repair} || ${edit(root, path)}` : edit(root, path);
+    // Of what was archived the texts are on record; who has written in one may know better.
+    const isOnRecord = file.split(' <-> ').some((one) => session?.archived.includes(one) === true);
+    return isOnRecord || /^(?:pair-)?ptr-/.test(code) ? `${repair} || ${edit(root, path)}` : edit(root, path);
   };
   return [
     ...findings.map((finding): Reason => {
