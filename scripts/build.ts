@@ -243,6 +243,7 @@ const seldom = new Set(
     'src/kinds/review/examples.ts',
     'src/lib/graphemes.ts',
     'src/lib/nearest.ts',
+    'src/lib/redact.ts',
     'src/store/migrations.ts',
     'src/store/new-place.ts',
     'src/store/sqlite/failures.ts',

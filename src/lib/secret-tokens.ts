@@ -394,6 +394,9 @@ const TOKENS: readonly TokenRule[] = [
   { rule: 'url-password', find: findUrlPassword, prefixes: ['://', String.raw`:\/\/`] },
 ];
 
+/** What announces a token, a block of a key aside. */
+export const tokenPrefixes = (): readonly string[] => TOKENS.flatMap(({ prefixes }) => prefixes);
+
 type TokenTable = {
   readonly trigger: RegExp;
   readonly byPrefix: ReadonlyMap<string, Pick<TokenRule, 'rule' | 'find'>>;
