@@ -1,7 +1,12 @@
 import type { Json, JsonObject } from '../../lib/canonical-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { member } from '../../lib/lenient.ts';
-import { agentSession, neighbourOf as neighbourOfRun, type Neighbour } from '../run-state/neighbours.ts';
+import {
+  agentSession,
+  neighbourByKeys,
+  neighbourOf as neighbourOfRun,
+  type Neighbour,
+} from '../run-state/neighbours.ts';
 
 /** What lies beside the files of an orchestrator and is none of them: known by what it holds, not by its name. */
 
@@ -9,7 +14,8 @@ import { agentSession, neighbourOf as neighbourOfRun, type Neighbour } from '../
 export const neighbourOf = (value: Json): Neighbour | undefined => {
   const own = isJsonObject(value) ? neighbours.find(({ fits }) => fits(value)) : undefined;
   if (own !== undefined) return own;
-  const known = neighbourOfRun(value);
+  // Anybody may begin an id as another program does; what has agents is a session all the same.
+  const known = isSession(value) && has(value, 'agents') ? neighbourByKeys(value) : neighbourOfRun(value);
   return known === agentSession ? undefined : known;
 };
 

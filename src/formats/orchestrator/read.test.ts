@@ -649,6 +649,12 @@ test('whatever a file holds, nothing is thrown, and what is found can be printed
   );
 });
 
+test('a session is one whatever its id begins with: other programs have files of other keys', () => {
+  const ids = ['fc-tea', 'player-2', 'maestro-x', 'ralph-1', 'goal-mode-1', 'WFD-a', 'MCP-a', 'TLS-a', 'WFS-a', 'TC-a'];
+  for (const name of [...ids, 'ccw-coord-1'])
+    assert.equal(documentOf({ session_id: name }).session_id.toLowerCase(), name.toLowerCase());
+});
+
 test('any document is read as it was printed', () => {
   const time = fc
     .date({ min: new Date('2000-01-01'), max: new Date('2026-01-01'), noInvalidDate: true })

@@ -14,15 +14,23 @@ export interface Neighbour {
 }
 
 interface KnownNeighbour extends Neighbour {
-  readonly fits: (object: JsonObject) => boolean;
+  /** Whether it has the keys that only they have. */
+  readonly fits?: (object: JsonObject) => boolean;
+  /** How their ids begin. */
+  readonly id?: RegExp;
 }
 
-/** Which neighbour a value is; undefined where it is none that is known. */
-export const neighbourOf = (value: Json | undefined): Neighbour | undefined => {
+/** Which neighbour a value is; undefined where it is none that is known. An id tells where no keys do: anybody may begin one so. */
+export const neighbourOf = (value: Json | undefined): Neighbour | undefined =>
+  neighbourByKeys(value) ??
+  (isJsonObject(value) ? neighbours.find(({ id }) => id !== undefined && hasId(value, id)) : undefined);
+
+/** The same by its keys alone. */
+export const neighbourByKeys = (value: Json | undefined): Neighbour | undefined => {
   const entries = Array.isArray(value) ? value : isJsonObject(value) ? member(value, 'sessions') : undefined;
   if (Array.isArray(entries) && entries.some((entry: Json) => isJsonObject(entry) && has(entry, 'archive_path')))
     return manifest;
-  return isJsonObject(value) ? neighbours.find(({ fits }) => fits(value)) : undefined;
+  return isJsonObject(value) ? neighbours.find(({ fits }) => fits?.(value) === true) : undefined;
 };
 
 const manifest: Neighbour = {
@@ -46,7 +54,7 @@ export const agentSession: KnownNeighbour = {
   fits: (object) => has(object, 'agents') && hasOne(object, 'completed_work', 'goal', 'total_agents', 'mode'),
 };
 
-/** The first that fits counts: what has keys of its own stands before what is only known by the prefix of its id. */
+/** The first that fits counts. */
 const neighbours: readonly KnownNeighbour[] = [
   {
     is: 'the snapshot of a checkpoint',
@@ -66,7 +74,7 @@ const neighbours: readonly KnownNeighbour[] = [
   {
     is: 'a draft of the workflow composer',
     why: 'It is the design of a template, and no run of one.',
-    fits: (object) => hasId(object, /^WFD-/),
+    id: /^WFD-/,
   },
   {
     is: 'the state of the graph walker of Maestro Flow',
@@ -86,30 +94,32 @@ const neighbours: readonly KnownNeighbour[] = [
   {
     is: 'a session of the command coordinator',
     why: 'It is a chain of commands and their results, without the states of nodes.',
-    fits: (object) => has(object, 'command_chain') || hasId(object, /^ccw-coord-/),
+    fits: (object) => has(object, 'command_chain'),
+    id: /^ccw-coord-/,
   },
   {
     is: 'a session of the multi-cli planner',
     why: 'It is a discussion in rounds, without a plan of batches.',
-    fits: (object) =>
-      (has(object, 'current_round') && hasOne(object, 'max_rounds', 'cli_tools')) || hasId(object, /^MCP-/),
+    fits: (object) => has(object, 'current_round') && hasOne(object, 'max_rounds', 'cli_tools'),
+    id: /^MCP-/,
   },
   {
     is: 'a session of a team',
     why: 'It is about what roles have delivered, without a plan of batches.',
-    fits: (object) => hasOne(object, 'team_name', 'pipeline_progress') || hasId(object, /^TLS-/),
+    fits: (object) => hasOne(object, 'team_name', 'pipeline_progress'),
+    id: /^TLS-/,
   },
   {
     is: 'a status of the flow coordinator',
     why: 'It is a list of steps, without the states of nodes.',
-    fits: (object) => has(object, 'steps', 'complete') || hasId(object, /^fc-/),
+    fits: (object) => has(object, 'steps', 'complete'),
+    id: /^fc-/,
   },
   {
     is: 'a chain of Maestro Flow',
     why: 'It is a list of steps, without the states of nodes.',
-    fits: (object) =>
-      (has(object, 'steps') && hasOne(object, 'chain_name', 'current_step', 'lifecycle_position')) ||
-      hasId(object, /^(?:maestro|ralph|player|goal-mode)-/),
+    fits: (object) => has(object, 'steps') && hasOne(object, 'chain_name', 'current_step', 'lifecycle_position'),
+    id: /^(?:maestro|ralph|player|goal-mode)-/,
   },
   {
     is: 'an execution of the flow executor',
@@ -130,6 +140,6 @@ const neighbours: readonly KnownNeighbour[] = [
   {
     is: 'a workflow session of tasks',
     why: 'It is about a project and its tasks, which lie in other files; it has no plan of batches.',
-    fits: (object) => hasId(object, /^(?:WFS|TC)-/),
+    id: /^(?:WFS|TC)-/,
   },
 ];
