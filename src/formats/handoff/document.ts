@@ -1,4 +1,4 @@
-import { conflictIn, lineOfSection, readSections, rootHeading, type Section, type Sections } from './sections.ts';
+import { conflictIn, lineFinder, readSections, rootHeading, type Section, type Sections } from './sections.ts';
 import { statuses, type Status } from './statuses.ts';
 import { firstLine, isNone, plainValue } from './values.ts';
 import { isDay } from '../../lib/time.ts';
@@ -150,6 +150,7 @@ export const checkRead = (
 const checkShape = (document: Document, text: string): readonly DocumentFinding[] => {
   const { kind, sections } = document;
   const findings: DocumentFinding[] = [];
+  const lineOf = lineFinder(document);
   const root = rootHeading(document);
   if (root !== kind.root)
     findings.push({
@@ -160,7 +161,7 @@ const checkShape = (document: Document, text: string): readonly DocumentFinding[
     });
   const checkOne = (section: Section): void => {
     const fault = checkBody(kind, section);
-    if (fault !== undefined) findings.push({ ...fault, line: lineOfSection(document, section) });
+    if (fault !== undefined) findings.push({ ...fault, line: lineOf(section) });
   };
   if (sections.length === kind.sections.length && sections.every(({ name }, at) => name === kind.sections[at])) {
     for (const section of sections) checkOne(section);
@@ -172,7 +173,7 @@ const checkShape = (document: Document, text: string): readonly DocumentFinding[
     if (seen.has(name))
       findings.push({
         code: 'doc-section-twice',
-        line: lineOfSection(document, section),
+        line: lineOf(section),
         text: `the section ${name} is there twice`,
         remedy: 'make one of the two',
       });
@@ -239,7 +240,7 @@ export const checkBody = (
 /** The number of the line of the first section with a name; null where there is none. */
 export const lineOfName = (document: Sections, name: string): number | null => {
   const section = document.sections.find((one) => one.name === name);
-  return section === undefined ? null : lineOfSection(document, section);
+  return section === undefined ? null : lineFinder(document)(section);
 };
 
 const checkValues = (document: Document): readonly DocumentFinding[] => {

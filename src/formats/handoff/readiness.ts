@@ -15,7 +15,7 @@ import { awaitedOf } from './fields.ts';
 import { settle, type Settled } from './live.ts';
 import { checkoutOf, lookBelow } from './look.ts';
 import { readyToJson, type Secret, type SessionLease, type SessionSaid } from './ready.ts';
-import { lineOfSection } from './sections.ts';
+import { lineFinder } from './sections.ts';
 import { isNews, type SeenPair } from './seen.ts';
 import { reportToJson } from './report.ts';
 import { requirementsOf } from './requirements.ts';
@@ -249,13 +249,12 @@ const secretsIn = async (look: Look, pair: Pair): Promise<readonly Secret[]> => 
     examineAlone(look, handover, pair.handover),
     examineAlone(look, sessionState, pair.sessionState),
   ].filter(({ path }) => !isClean(path));
-  const sections = documents.flatMap(({ path, document }) =>
-    document === undefined
-      ? []
-      : document.sections
-          .filter(({ body }) => mayHoldSecret(body))
-          .map((section) => ({ path, section, line: lineOfSection(document, section) })),
-  );
+  const sections = documents.flatMap(({ path, document }) => {
+    if (document === undefined) return [];
+    const lineOf = lineFinder(document);
+    const some = document.sections.filter(({ body }) => mayHoldSecret(body));
+    return some.map((section) => ({ path, section, line: lineOf(section) }));
+  });
   if (sections.length === 0) return [];
   const { redact } = await import('../../lib/redact.ts');
   return sections.flatMap(({ path, section: { name, body }, line }) => {

@@ -53,9 +53,27 @@ const headingsIn = (text: string): readonly number[] => {
 export const printSections = ({ head, sections }: Sections): string =>
   head + sections.map(({ heading, body }) => heading + body).join('');
 
-/** The number of the line, from 1, at which a section of a document begins. */
-export const lineOfSection = ({ head, sections }: Sections, section: Section): number =>
-  printSections({ head, sections: sections.slice(0, sections.indexOf(section)) }).split('\n').length;
+/** Tells the number of the line, from 1, at which a section of a document begins. They are counted once, for whoever asks. */
+export const lineFinder = ({ head, sections }: Sections): ((section: Section) => number) => {
+  let lines: Map<Section, number> | undefined;
+  return (section) => {
+    if (lines === undefined) {
+      lines = new Map();
+      let line = 1 + endsIn(head);
+      for (const one of sections) {
+        lines.set(one, line);
+        line += endsIn(one.heading) + endsIn(one.body);
+      }
+    }
+    return lines.get(section) ?? 1;
+  };
+};
+
+const endsIn = (text: string): number => {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+};
 
 /** A text as lines, each with its end. */
 const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];

@@ -297,6 +297,13 @@ test('a handover that another has taken the place of is no fault, and a lease is
   ]);
 });
 
+test('each of very many findings has its line, counted once for all', { timeout: 60_000 }, () => {
+  const many = 200_000;
+  const findings = checkDocument(sessionState, `# Session State\n\n${'## Task\n\n'.repeat(many)}`);
+  const lines = findings.flatMap(({ code, line }) => (code === 'doc-section-empty' ? [line] : []));
+  assert.deepEqual([lines.length, lines[0], lines.at(-1)], [many, 3, 2 * many + 1]);
+});
+
 test('a stamp is a minute of the calendar', () => {
   const digits = (length: number): fc.Arbitrary<string> =>
     fc.nat({ max: 10 ** length - 1 }).map((value) => String(value).padStart(length, '0'));
