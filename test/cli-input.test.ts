@@ -11,7 +11,9 @@ import { helpToJson, usageOf, verbHelpText } from '../src/surfaces/cli/help.ts';
 import { readElsewhere } from '../src/surfaces/cli/payload.ts';
 import { amend, complete, play } from './support/asking-verbs.ts';
 import { onTerminal } from './support/terminal.ts';
-import { createWorld, type Printed, type TestWorld } from './support/world.ts';
+import { createWorld, runWholeProcesses, type Printed, type TestWorld } from './support/world.ts';
+
+runWholeProcesses();
 
 const program = join(import.meta.dirname, 'support/asking-verbs.ts');
 

@@ -7,12 +7,15 @@ import {
   createWorld,
   lines,
   listOf,
+  runWholeProcesses,
   sorted,
   storeOf,
   type Outcome,
   type Printed,
   type TestWorld,
 } from './support/world.ts';
+
+runWholeProcesses();
 
 const folder = `.ocr/sessions/${name}`;
 

@@ -13,7 +13,9 @@ import { assertInOrder, startFollower, writeNotes } from './support/follower.ts'
 import { makeDatabase, startServer, type TestServer } from './support/postgres.ts';
 import { startProcess } from './support/processes.ts';
 import { dumpStore, holdLock } from './support/stores.ts';
-import { command, createWorld, listOf, type Printed, type TestWorld } from './support/world.ts';
+import { command, createWorld, listOf, runWholeProcesses, type Printed, type TestWorld } from './support/world.ts';
+
+runWholeProcesses();
 
 let server: TestServer | undefined;
 before(async () => {

@@ -10,7 +10,9 @@ import { openStint } from '../src/postgres.ts';
 import { killAtEachStep } from './support/campaigns.ts';
 import { current, handedOver, textOf, transfer } from './support/documents.ts';
 import { storeIn } from './support/environment.ts';
-import { later, repository, type TestWorld } from './support/world.ts';
+import { later, repository, runWholeProcesses, type TestWorld } from './support/world.ts';
+
+runWholeProcesses();
 
 /** A world with a task and its documents; somebody keeps long notes in them. */
 const noted = (context: TestContext, notes = ''): TestWorld => {

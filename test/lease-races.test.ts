@@ -10,7 +10,18 @@ import { startProcess } from './support/processes.ts';
 import { raceClaims } from './support/campaigns.ts';
 import type { Calls, Codes } from './support/stopped-agent.ts';
 import { assertSound, dumpStore, eventsOf, tamper } from './support/stores.ts';
-import { fileOnly, later, noon, repository, sorted, type Printed, type TestWorld } from './support/world.ts';
+import {
+  fileOnly,
+  later,
+  noon,
+  repository,
+  runWholeProcesses,
+  sorted,
+  type Printed,
+  type TestWorld,
+} from './support/world.ts';
+
+runWholeProcesses();
 
 test('C01: of 8 processes that claim one session at once exactly one gets it, 50 times over, and the seven others are told who', async (context) => {
   await raceClaims(context, 8, 50);

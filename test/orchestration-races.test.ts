@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileIn, orchestrationIn, orchestrationKey } from './support/orchestrations.ts';
 import { assertSound, eventsOf } from './support/stores.ts';
-import { listOf, outcomeOfChild, repository, sorted } from './support/world.ts';
+import { listOf, outcomeOfChild, repository, runWholeProcesses, sorted } from './support/world.ts';
+
+runWholeProcesses();
 
 const atOnce = 4;
 

@@ -5,7 +5,9 @@ import { killFirstBegins, killVerbs, raceClaims, workMixed, writeNotes } from '.
 import { useWorldsOnServer } from './support/postgres.ts';
 import { advanceTo, approval, json } from './support/reviews.ts';
 import { assertSound, eventsOf } from './support/stores.ts';
-import { assertAnswer, createWorld, sorted, type Outcome } from './support/world.ts';
+import { assertAnswer, createWorld, runWholeProcesses, sorted, type Outcome } from './support/world.ts';
+
+runWholeProcesses();
 
 useWorldsOnServer();
 

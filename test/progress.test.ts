@@ -15,7 +15,9 @@ import { displayWidth } from '../src/lib/text.ts';
 import { kind as release } from './kinds/release/index.ts';
 import { caseFile } from './support/cases.ts';
 import { advanceTo, approval, completeRound, json, name, objection, reviewIn, session } from './support/reviews.ts';
-import { command, createWorld, listOf, withoutShared, type TestWorld } from './support/world.ts';
+import { command, createWorld, listOf, runWholeProcesses, withoutShared, type TestWorld } from './support/world.ts';
+
+runWholeProcesses();
 
 const skip = withoutShared('cases');
 const folder = `.ocr/sessions/${name}`;

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runFolder, runKey, templateOf, work, writeTemplate } from './support/runs.ts';
 import { assertSound, eventsOf } from './support/stores.ts';
-import { createWorld, outcomeOfChild, repository, sorted, type Printed } from './support/world.ts';
+import { createWorld, outcomeOfChild, repository, runWholeProcesses, sorted, type Printed } from './support/world.ts';
+
+runWholeProcesses();
 
 test('eight processes that claim and complete, 24 batches of eight: each node once, none lost, and every file right', async (context) => {
   const [workers, rounds] = [8, 24];

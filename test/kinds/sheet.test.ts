@@ -15,8 +15,18 @@ import { openFileWorkplace, runVerb } from '../../src/surfaces/world.ts';
 import { next as nextVerb } from '../../src/verbs/next.ts';
 import { startProgram } from '../support/processes.ts';
 import { storeIn } from '../support/environment.ts';
-import { createWorld, fileOnly, listOf, repository, type Printed, type TestWorld } from '../support/world.ts';
+import {
+  createWorld,
+  fileOnly,
+  listOf,
+  repository,
+  runWholeProcesses,
+  type Printed,
+  type TestWorld,
+} from '../support/world.ts';
 import { defineSheet, verbs } from './sheet/index.ts';
+
+runWholeProcesses();
 
 /** Somebody who works on a sheet at a time. */
 interface Hand {

@@ -1,12 +1,13 @@
 /**
  * A world of its own for a black-box test: a home, a project with a real repository, a clock, and nothing inherited from
- * whoever runs the tests. Verbs are run as whole processes, the way users run them.
+ * whoever runs the tests. Verbs are those of the built command.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { runResident } from './resident.ts';
 
 /** The folder of the program's repository. */
 export const repository = dirname(dirname(import.meta.dirname));
@@ -109,6 +110,21 @@ const cache = mkdtempSync(join(tmpdir(), 'cache-'));
 chmodSync(cache, 0o755);
 process.once('exit', () => rmSync(cache, { recursive: true, force: true }));
 
+/** Whether each verb has a process of its own. */
+let isWhole = (process.env['STINT_TEST_WHOLE'] ?? '') !== '';
+
+/** How many verbs run beside the test. */
+let started = 0;
+
+/**
+ * Gives each verb of a test file a process of its own, as users do: for tests of what a process does (its start, its end,
+ * its streams, its locks), and of several at once. Others share a resident one, which is much faster; with
+ * STINT_TEST_WHOLE=1 none does.
+ */
+export const runWholeProcesses = (): void => {
+  isWhole = true;
+};
+
 /** A call that is answered in JSON; what stands behind `--` is no flag. */
 const inJson = (args: readonly string[]): readonly string[] => {
   const end = args.indexOf('--');
@@ -132,11 +148,25 @@ export const createWorld = (
     cpSync(options.from.project, project, { recursive: true });
     copyOnServer(options.from, world);
   } else if (options.git !== false) {
-    world.git('init', '-q', '--template=', '-b', 'main');
-    world.git('commit', '-q', '--allow-empty', '-m', 'first');
+    cpSync(firstRepository(), join(project, '.git'), { recursive: true });
   }
   return world;
 };
+
+/** A repository with one commit, which worlds copy: it takes git a while to make. */
+const firstRepository = (): string => {
+  if (repositoryMade === undefined) {
+    const root = mkdtempSync(join(tmpdir(), 'repository-'));
+    process.once('exit', () => rmSync(root, { recursive: true, force: true }));
+    const { git } = worldAt(root, root, {});
+    git('init', '-q', '--template=', '-b', 'main');
+    git('commit', '-q', '--allow-empty', '-m', 'first');
+    repositoryMade = join(root, '.git');
+  }
+  return repositoryMade;
+};
+
+let repositoryMade: string | undefined;
 
 /** What a world holds on a server goes with its folder, by way of a file. */
 const copyOnServer = (from: TestWorld, to: TestWorld): void => {
@@ -195,6 +225,10 @@ const worldAt = (root: string, project: string, changes: Changes): TestWorld => 
   const settings = { cwd, env, ...changes.user };
 
   const run = (...args: readonly string[]): Outcome => {
+    if (!isWhole && started === 0 && changes.user === undefined) {
+      const { status, stdout, stderr } = runResident({ args, cwd, env }, changes.input ?? '');
+      return outcomeOf(status, null, stdout, stderr);
+    }
     const child = spawnSync(process.execPath, [command, ...args], {
       ...settings,
       input: changes.input ?? '',
@@ -208,6 +242,8 @@ const worldAt = (root: string, project: string, changes: Changes): TestWorld => 
   const start = (...args: readonly string[]): Running => {
     const child = spawn(process.execPath, [command, ...args], settings);
     const outcome = outcomeOfChild(child);
+    started += 1;
+    child.once('close', () => void (started -= 1));
     const keepsOpen = 'input' in changes && changes.input === undefined;
     // A verb that does not read its input may be gone before it is given.
     child.stdin.on('error', () => {});
