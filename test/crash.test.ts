@@ -5,9 +5,7 @@ import { killAtEachStep, killFirstBegins, killVerbs } from './support/campaigns.
 import { currentFile, historyFile, orchestrationIn } from './support/orchestrations.ts';
 import { approval, json, reviewIn } from './support/reviews.ts';
 import { checkpoint, flowIn, runFolder, work } from './support/runs.ts';
-import { createWorld, runWholeProcesses, type Printed, type TestWorld } from './support/world.ts';
-
-runWholeProcesses();
+import { createWorld, type Printed, type TestWorld } from './support/world.ts';
 
 test('kill -9 at any moment of any verb: what was acknowledged is there, what was not is whole or absent, and the mirror is right', async (context) => {
   const { kills, acknowledged, unanswered } = await killVerbs(context, 60);

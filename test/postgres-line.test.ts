@@ -10,10 +10,8 @@ import { openProxy, type CommitFate } from './support/cuttable-proxy.ts';
 import { askServer, useDatabase, useServer } from './support/postgres.ts';
 import { approval, phases } from './support/reviews.ts';
 import { handAt, turnedAway, type Coming, type Hand } from './support/server-hands.ts';
-import { createWorld, listOf, runWholeProcesses, type Printed } from './support/world.ts';
+import { createWorld, listOf, type Printed } from './support/world.ts';
 import { defineSheet, verbs } from './kinds/sheet/index.ts';
-
-runWholeProcesses();
 
 const server = useServer();
 

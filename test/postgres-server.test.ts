@@ -13,17 +13,7 @@ import { openPooler } from './support/pooler.ts';
 import { administer, askServer, startServer, useDatabase, useServer } from './support/postgres.ts';
 import { approval, phases } from './support/reviews.ts';
 import { handAt, turnedAway, type Hand } from './support/server-hands.ts';
-import {
-  assertAnswer,
-  createWorld,
-  listOf,
-  noon,
-  repository,
-  runWholeProcesses,
-  type TestWorld,
-} from './support/world.ts';
-
-runWholeProcesses();
+import { assertAnswer, createWorld, listOf, noon, repository, type TestWorld } from './support/world.ts';
 
 const server = useServer();
 

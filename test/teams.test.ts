@@ -7,9 +7,7 @@ import { claim } from './support/leases.ts';
 import { startServer, type TestServer } from './support/postgres.ts';
 import { startProcess, startProgram } from './support/processes.ts';
 import { approval, json, phases } from './support/reviews.ts';
-import { createWorld, later, listOf, runWholeProcesses, type TestWorld } from './support/world.ts';
-
-runWholeProcesses();
+import { createWorld, later, listOf, type TestWorld } from './support/world.ts';
 
 let server: TestServer;
 before(async () => {

@@ -27,7 +27,7 @@ export interface Forged {
 
 /** The key that the policy of the campaign pins, and one that anybody could have made. */
 export const trustedKey = createKey('ed25519');
-export const otherKey = createKey('ed25519');
+const otherKey = createKey('ed25519');
 
 /** What a policy pins of a key. */
 export const fingerprintOf = (key: SigningKey): string => publicOf(key).fingerprint;

@@ -35,7 +35,7 @@ export const makeOcrProject = (project: string, contents: OcrContents): string =
 };
 
 /** Makes a database; nothing may be at the path. */
-export const makeOcrDatabase = (path: string, { version, sessions, events, executions }: OcrContents): void => {
+const makeOcrDatabase = (path: string, { version, sessions, events, executions }: OcrContents): void => {
   mkdirSync(dirname(path), { recursive: true });
   // Rows that belong to nothing occur in the wild: the first versions, on sql.js, did not check.
   const database = new DatabaseSync(path, { enableForeignKeyConstraints: false });

@@ -19,7 +19,7 @@ export interface Hand {
 export type Coming = StintOptions & { readonly patience?: number };
 
 /** Comes to the store of a project on a server; answers the refusal where there is one. */
-export const comeTo = async (context: TestContext, store: string, coming: Coming = {}): Promise<Hand | Refusal> => {
+const comeTo = async (context: TestContext, store: string, coming: Coming = {}): Promise<Hand | Refusal> => {
   const { patience, ...given } = coming;
   const cwd = given.cwd ?? createWorld(context).project;
   const options = { cwd, store, project: 'shared', actor: 'ana', host: 'desk', ...given };

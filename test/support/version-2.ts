@@ -62,7 +62,7 @@ const inspectionKeys = [
 const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
 /** Canonical JSON: keys in the order of the code points of their characters. */
-export const canonical = (value: Printed): string => {
+const canonical = (value: Printed): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const points = (key: string): readonly number[] => Array.from(key, (character) => character.codePointAt(0) ?? 0);
