@@ -17,13 +17,10 @@ import {
   fileOnly,
   listOf,
   noon,
-  runWholeProcesses,
   sorted,
   type Outcome,
   type Printed,
 } from './support/world.ts';
-
-runWholeProcesses();
 
 /** How many processes race; more than this machine has cores, so that they are interrupted everywhere. */
 const racers = Array.from({ length: 8 }, (_, index) => index);
