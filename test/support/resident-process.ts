@@ -1,4 +1,5 @@
 /** Carries out the verbs that `resident.ts` asks for, one after the other, and leaves of each what its process would leave. */
+import type { EventEmitter } from 'node:events';
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { createRequire, enableCompileCache } from 'node:module';
 import { Socket } from 'node:net';
@@ -47,10 +48,20 @@ const turn = async (): Promise<void> =>
     setImmediate(resolve);
   });
 
+/** What is listened for of this process, beside what Node itself listens for. */
+const listeners: EventEmitter = process;
+const usual = new Map(listeners.eventNames().map((event) => [event, listeners.rawListeners(event)]));
+type Listener = (...told: readonly unknown[]) => void;
+const added = (event: string | symbol): readonly Listener[] =>
+  listeners
+    .rawListeners(event)
+    .filter((listener): listener is Listener => usual.get(event)?.includes(listener) !== true);
+
 /** Ends what ends with a process. Answers whether nothing is left. */
 const leave = async (): Promise<boolean> => {
-  process.emit('exit', Number(process.exitCode));
-  process.removeAllListeners();
+  for (const listener of added('exit')) listener(process.exitCode);
+  for (const event of listeners.eventNames())
+    for (const listener of added(event)) listeners.removeListener(event, listener);
   for (const handle of activeHandles()) if (handle instanceof Socket) handle.destroy();
   try {
     for (const [store, path] of open) abandon(store, path);
