@@ -1,9 +1,9 @@
 /** What is said to a verb about documents is done, or refused with the way to it: nothing is dropped without a word. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { asker, askIn, current, done, root, textOf, transfer, valueIn } from './support/documents.ts';
-import { listOf, noon } from './support/world.ts';
+import { listOf, noon, type TestWorld } from './support/world.ts';
 
 const by = { updated_by: 'ana' };
 const task = { task: 'Ship it', ...by, next_owner: 'ben', handover_output: transfer };
@@ -138,4 +138,38 @@ test('a secret that somebody has said to keep is no edit of the documents that t
   assert.ok(textOf(world, current).includes(secret));
   // Whoever takes over is to know of it.
   assert.equal(world.run('handoff', 'ready').status, 6);
+});
+
+/** A world whose documents hold a secret that somebody has said to keep. */
+const withSecret = async (context: TestContext, secret: string): Promise<TestWorld> => {
+  const { world } = await asker(context);
+  const about = ['--task', 'Move it', '--updated-by', 'ana', '--next-owner', 'ben', '--remaining-step', 'Import'];
+  world.answer('handoff', 'new', ...about, '--current-step', `Use ${secret}`, '--no-redact');
+  assert.equal(valueIn(world, current, 'Current step'), `Use ${secret}`);
+  return world;
+};
+
+const [firstSecret, secondSecret] = ['AKIAIOSFODNN7EXAMPLE', 'AKIAI44QH8DHBEXAMPLE'];
+
+test('a secret that somebody changes where the session holds one stays in the file, and is told until both say the same', async (context) => {
+  const world = await withSecret(context, firstSecret);
+  writeFileSync(world.path(current), textOf(world, current).replace(firstSecret, secondSecret));
+  for (const step of ['Read', 'Write']) {
+    const told = world.run('handoff', 'update', '--updated-by', 'ana', '--last-completed-step', step);
+    assert.equal(told.status, 0);
+    assert.match(told.stderr, /session-state\/CURRENT\.md was edited where task:\S+ holds a secret/);
+    assert.equal(valueIn(world, current, 'Current step'), `Use ${secondSecret}`);
+    assert.equal(valueIn(world, current, 'Last completed step'), step);
+  }
+  const same = ['handoff', 'update', '--updated-by', 'ana', '--no-redact', '--current-step', `Use ${secondSecret}`];
+  assert.equal(world.run(...same).stderr, '');
+  assert.equal(world.run('handoff', 'update', '--updated-by', 'ana', '--last-completed-step', 'Test').stderr, '');
+  assert.equal(valueIn(world, current, 'Current step'), `Use ${secondSecret}`);
+});
+
+test('a secret that is told in the place of another one comes into the documents', async (context) => {
+  const world = await withSecret(context, firstSecret);
+  const other = ['handoff', 'update', '--updated-by', 'ana', '--no-redact', '--current-step', `Use ${secondSecret}`];
+  assert.equal(world.run(...other).stderr, '');
+  assert.equal(valueIn(world, current, 'Current step'), `Use ${secondSecret}`);
 });

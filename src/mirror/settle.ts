@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { copyFileSync, existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isAsImported } from '../kernel/common.ts';
-import { digestOfDocument, isBlank, withWithheld } from '../formats/handoff/clean.ts';
+import { cleanDocument, digestOfDocument, isBlank, withWithheld } from '../formats/handoff/clean.ts';
 import { archivedMirrorsOf } from '../formats/handoff/print.ts';
 import { dispatch, loadedIn } from '../kernel/dispatch.ts';
 import type { StoredEvent } from '../kernel/event.ts';
@@ -197,10 +197,13 @@ const settle = async (
   const { document } = content;
   let isToBeAsked = false;
   const isCurrent = ground?.current !== undefined && document === undefined && content.isOutside !== true;
+  // Until the stamp tells otherwise.
+  let isUntouched = true;
   const file: MirrorFile = {
     ...(content.isOutside === true ? { isDocument: true as const } : {}),
     stamp: () => (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true ? stampOf(path) : null),
     digest: () => {
+      isUntouched = false;
       if (isCurrent && whatIsNoFile(path) !== undefined) return null;
       const found = digestOf(path, document !== undefined);
       if (found === undefined) throw new Error(`it is no regular file${document === undefined ? '' : ' of text'}`);
@@ -209,7 +212,7 @@ const settle = async (
     write: (found, wasMade) => {
       if (document !== undefined) {
         const isKnown = wasMade || (found !== null && document.taken.includes(found));
-        const written = writeDocument(path, content.text, { record, found, isKnown, document, anew });
+        const written = writeDocument(path, content.text, { record, found, isKnown, isUntouched, document, anew });
         if (written.warning !== undefined) warnings.push(written.warning);
         return written.stamp;
       }
@@ -468,12 +471,15 @@ const writeDocument = (
     record,
     found,
     isKnown,
+    isUntouched,
     document: { isFixed, replaces = [] },
     anew,
   }: {
     readonly record: MirrorRecord;
     readonly found: string | null;
     readonly isKnown: boolean;
+    /** Whether it is as it was left when it was written last. */
+    readonly isUntouched: boolean;
     readonly document: DocumentMark;
     readonly anew: boolean;
   },
@@ -481,7 +487,7 @@ const writeDocument = (
   const name = record.path;
   if (isFixed && record.stamp !== null && !(anew && found === null)) return { stamp: record.stamp };
   removeStaleTemps(dirname(path));
-  if (found === record.digest) return { stamp: stampOf(path) };
+  if (found === record.digest && (isFixed || cleanDocument(text) === text)) return { stamp: stampOf(path) };
   const edited = `${name} was edited; the next verb that writes ${record.session} takes that in, or says why not`;
   if (found !== null && !isKnown) {
     if (!isFixed && !replaces.includes(found)) return { stamp: record.stamp, warning: edited };
@@ -497,14 +503,25 @@ const writeDocument = (
   rmSync(before, { force: true });
   linkSync(path, before);
   try {
-    writeFileAtomic(path, withWithheld(text, readFileSync(before, 'utf8')));
-    if (digestOf(before, true) === found) return { stamp: stampOf(path) };
+    const own = readFileSync(before, 'utf8');
+    const wanted = withWithheld(text, own);
+    const edit = found === record.digest ? own : withWithheld(text, own, true);
+    const stays = isUntouched || isFixed ? wanted : edit;
+    if (stays !== own) writeFileAtomic(path, stays);
+    if (digestOf(before, true) === found) {
+      if (stays === wanted) return { stamp: stampOf(path) };
+      // The next verb looks again, and puts no other secret in the place of the one that stands there.
+      return { stamp: null, warning: `${name} ${otherSecret(record.session)}` };
+    }
     renameSync(before, path);
     return { stamp: null, warning: edited };
   } finally {
     rmSync(before, { force: true });
   }
 };
+
+const otherSecret = (session: string): string =>
+  `was edited where ${session} holds a secret; the edit stays there alone until handoff update --no-redact says the same`;
 
 /** Keeps what somebody else wrote beside the file, under a name made of its content. */
 const setAside = (

@@ -31,17 +31,21 @@ export const isBlank = (text: string): boolean => text.trim() === '';
 /** What a document's version is known by: the digest of its text without secrets. */
 export const digestOfDocument = (text: string): string => sha256(cleanDocument(text));
 
-/** A document that is to be written in the place of another: what was withheld of a section that stays is what stands there. */
-export const withWithheld = (wanted: string, found: string): string => {
-  if (cleanDocument(found) === found) return wanted;
+/**
+ * A document that is to be written in the place of another: what was withheld of a section that stays is what stands there.
+ * With `isEdited` that is also so where the session holds a secret of its own, which somebody has changed there since.
+ */
+export const withWithheld = (wanted: string, found: string, isEdited = false): string => {
+  if (!isEdited && cleanDocument(found) === found) return wanted;
   const before = readSections(found);
   const after = readSections(wanted);
   const bodyByName = new Map(before.sections.map(({ name, body }) => [name, body]));
+  const stays = (own: string, next: string): boolean => cleanDocument(own) === (isEdited ? cleanDocument(next) : next);
   return printSections({
-    head: cleanDocument(before.head) === after.head ? before.head : after.head,
+    head: stays(before.head, after.head) ? before.head : after.head,
     sections: after.sections.map((section) => {
       const own = bodyByName.get(section.name);
-      return own !== undefined && cleanDocument(own) === section.body ? { ...section, body: own } : section;
+      return own !== undefined && stays(own, section.body) ? { ...section, body: own } : section;
     }),
   });
 };
