@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import { assertVersion2 } from './support/version-2.ts';
 import { caseFile } from './support/cases.ts';
 import { orchestrationIn } from './support/orchestrations.ts';
+import { ordinary, withoutUser } from './support/permissions.ts';
 import { reviewIn } from './support/reviews.ts';
 import { templateOf, work, writeTemplate } from './support/runs.ts';
 import { secretsOf } from './support/secrets.ts';
@@ -257,6 +258,22 @@ test('those who export at the same moment have a file each; a name that is given
   assert.equal(named.filter(({ status }) => status === 0).length, 1);
   assert.equal(named.filter(({ status }) => status === 9).length, 5);
 });
+
+test(
+  'where a folder of bundles may not be read, none is written over, and it is told',
+  { skip: withoutUser },
+  (context) => {
+    const world = ordinary(taskIn(context));
+    const { bundle_path: path } = world.answer('bundle', 'export');
+    const before = readFileSync(path, 'utf8');
+    chmodSync(dirname(path), 0o300);
+    const { status, json } = world.run('bundle', 'export', '--json');
+    assert.deepEqual([status, json.error.code], [9, 'conflict']);
+    chmodSync(dirname(path), 0o700);
+    assert.equal(readFileSync(path, 'utf8'), before);
+    assert.equal(readdirSync(dirname(path)).filter((name) => name.endsWith('.tmp')).length, 0);
+  },
+);
 
 suite('what may not leave', () => {
   test(

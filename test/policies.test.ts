@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { ordinary, whileProtected, withoutUser } from './support/permissions.ts';
 import { createWorld, lines, repository, say, type TestWorld } from './support/world.ts';
 
 const names = {
@@ -43,6 +44,12 @@ test('of those who write a policy at the same moment one does, and the others ar
   );
   assert.equal(outcomes.filter(({ status }) => status === 0).length, 1);
   assert.equal(outcomes.filter(({ status }) => status === 9).length, 5);
+});
+
+test('a policy that is there is told also where nothing may be written beside it', { skip: withoutUser }, (context) => {
+  const world = ordinary(createWorld(context));
+  assert.equal(world.run('policy', 'new-ci').status, 0);
+  whileProtected(world, () => assert.equal(world.refusal(9, 'policy', 'new-ci').code, 'conflict'));
 });
 
 test('a policy that is none is told whole, as text and as JSON; one that is not there is not found', (context) => {

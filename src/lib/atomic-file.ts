@@ -171,7 +171,7 @@ export const makeFolders = (folder: string, mode?: number): readonly string[] =>
   }
 };
 
-const syncFolder = (folder: string): void => {
+export const syncFolder = (folder: string): void => {
   let descriptor: number | null = null;
   try {
     descriptor = openSync(folder, 'r');

@@ -22,6 +22,7 @@ import {
   errnoCode,
   fileProblem,
   makeFolders,
+  syncFolder,
   writeFileAtomic,
 } from '../lib/atomic-file.ts';
 import { confine } from '../lib/confine.ts';
@@ -87,7 +88,12 @@ export const createProjectFiles = (root: string, cwd: string): ProjectFiles => (
     }
   },
   create: (folder, path, content) =>
-    changing(folder, path, (place) => (createFileAtomic(place, content) ? undefined : null)),
+    changing(folder, path, (place) => {
+      // What lies there is told before whatever is wrong with its folder.
+      if (lstatSync(place, { throwIfNoEntry: false }) !== undefined || !createFileAtomic(place, content)) return null;
+      syncFolder(dirname(place));
+      return undefined;
+    }),
   isPlain,
   remove: (folder, path) =>
     changing(folder, path, (place) => {

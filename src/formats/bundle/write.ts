@@ -76,8 +76,11 @@ export const writeBundle = async (
   const { folder, name } = own ?? { folder: path.slice(0, at) || '/', name: path.slice(at + 1) };
   if (!project.isPlain(folder, name)) return err(refuseWriting(path, 'is no file itself, or its folder is not there'));
   const problem = replaces ? project.write(folder, name, text) : project.create(folder, name, text);
-  if (problem === null)
-    return own === undefined ? err(refuseOverwriting(path)) : writeBundle(world, freePlace(world, own.folder), text);
+  if (problem === null) {
+    const next = own === undefined ? place : freePlace(world, own.folder);
+    // Of a folder that cannot be read it is not known what is free there.
+    return next.path === path ? err(refuseOverwriting(path)) : writeBundle(world, next, text);
+  }
   return problem === undefined ? ok({ path, warnings }) : err(refuseWriting(path, problem));
 };
 
