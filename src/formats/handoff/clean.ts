@@ -36,7 +36,7 @@ export const digestOfDocument = (text: string): string => sha256(cleanDocument(t
  * With `isEdited` that is also so where the session holds a secret of its own, which somebody has changed there since.
  */
 export const withWithheld = (wanted: string, found: string, isEdited = false): string => {
-  if (!isEdited && cleanDocument(found) === found) return wanted;
+  if (cleanDocument(found) === found && (!isEdited || cleanDocument(wanted) === wanted)) return wanted;
   const before = readSections(found);
   const after = readSections(wanted);
   const bodyByName = new Map(before.sections.map(({ name, body }) => [name, body]));
