@@ -193,7 +193,7 @@ for (const direction of ['to-server', 'to-client', 'both'] as const)
       refusals.map(({ code }) => code),
       ['busy', 'busy', 'busy'],
     );
-    assert.ok(performance.now() - start < 3000, 'nobody waits for ever');
+    assert.ok(performance.now() - start < 10_000, 'nobody waits for ever');
     proxy.swallow('nothing');
     await ana.ask('note', { text: 'heard' });
   });

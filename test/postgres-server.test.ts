@@ -345,7 +345,7 @@ test('where no server answers the store is busy, and says what to do', async (co
     const refusal = await turnedAway(context, url, { patience: 600 });
     assert.deepEqual([refusal.code, refusal.retryable, refusal.hint], ['busy', true, 'run the same command again']);
     assert.match(refusal.message, /cannot be reached: \S.*\.$/);
-    assert.ok(performance.now() - start < 2000, url);
+    assert.ok(performance.now() - start < 5000, url);
   }
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { kinds } from '../src/kinds/registry.gen.ts';
 import { createStint } from '../src/surfaces/library.ts';
 import { openWorkplace } from '../src/surfaces/world.ts';
@@ -208,14 +209,16 @@ suite('side by side', { concurrency: true }, () => {
     { skip: fileOnly },
     async (context) => {
       const world = reviewIn(context, 'context');
-      const holder = await holdLock(world, 3000);
+      const holder = await holdLock(world);
+      const enough = pause(3000);
       const writers = Array.from({ length: 8 }, async (_, writer) =>
         assertAnswer(await world.start('note', `remark ${writer}`, '--json').outcome, 'note'),
       );
       const read = assertAnswer(await world.start('status', '--json').outcome, 'status');
       assert.equal(read.notes, 0, 'reading does not wait for the lock');
-      await Promise.all(writers);
+      await enough;
       await holder.release();
+      await Promise.all(writers);
       assert.equal(eventsOf(world, session).filter(({ type }) => type === 'Noted').length, 8);
       assertSound(world);
     },

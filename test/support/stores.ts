@@ -88,16 +88,14 @@ export interface Holder {
   readonly release: () => Promise<void>;
 }
 
-/** Takes the write lock in another process: until it is released, or by itself after so many milliseconds. */
-export const holdLock = async (world: TestWorld, milliseconds?: number): Promise<Holder> => {
+/** Takes the write lock in another process, until it is released. */
+export const holdLock = async (world: TestWorld): Promise<Holder> => {
   const program = `
     const { DatabaseSync } = require('node:sqlite');
     const database = new DatabaseSync(process.argv[1], { timeout: 5000 });
     database.exec('BEGIN IMMEDIATE');
     process.stdout.write('held');
-    const release = () => { database.exec('ROLLBACK'); process.exit(); };
-    process.stdin.on('end', release).resume();
-    ${milliseconds === undefined ? '' : `setTimeout(release, ${milliseconds});`}
+    process.stdin.on('end', () => { database.exec('ROLLBACK'); process.exit(); }).resume();
   `;
   const child = spawn(process.execPath, ['--no-warnings', '-e', program, world.path('.stint/stint.db')], {
     env: world.env,
