@@ -1,9 +1,8 @@
 /**
  * Verbs without a process of their own: a resident process carries out one after the other, each with the built program
- * loaded anew, and its own arguments, environment, folder and standard streams. It is for tests that are run with whole
- * processes as well, and ask once more for the same on another store, where starting a program is most of the work. What
- * a process leaves behind when it ends is left here as well (`resident-process.ts`); one that cannot be sure of that is
- * given up, and the next verb has a new one.
+ * loaded anew, and its own arguments, environment, folder and standard streams. Starting a program is most of what a verb
+ * costs in a test. What a process leaves behind when it ends is left here as well (`resident-process.ts`); one that cannot
+ * be sure of that is given up, and the next verb has a new one.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -33,24 +32,26 @@ export const runResident = (
   writeFileSync(join(folder, 'in'), input);
   writeSync(requests, `${JSON.stringify(request)}\n`);
   const line = readLine(responses);
-  const [stdout = '', stderr = ''] = ['out', 'err'].map((name) => readFileSync(join(folder, name), 'utf8'));
-  assert.ok(line !== undefined, `the process of ${request.args.join(' ')} is gone: ${stderr}`);
-  const { status, isClean }: Response = JSON.parse(line);
-  if (!isClean) {
+  const response: Response | undefined = line === undefined ? undefined : JSON.parse(line);
+  if (response?.isClean !== true) {
     for (const file of [requests, responses]) closeSync(file);
-    rmSync(folder, { recursive: true });
     resident = undefined;
   }
-  return { status, stdout, stderr };
+  const [stdout = '', stderr = ''] = ['out', 'err'].map((name) => readFileSync(join(folder, name), 'utf8'));
+  assert.ok(response !== undefined, `the process of ${request.args.join(' ')} is gone: ${stderr}`);
+  return { status: response.status, stdout, stderr };
 };
 
+/** Those that are given up may still be writing in theirs. */
+const folders: string[] = [];
 process.once('exit', () => {
-  if (resident !== undefined) rmSync(resident.folder, { recursive: true, force: true });
+  for (const path of folders) rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
 });
 
 /** Each side holds one end of two named pipes, so that either hears when the other is gone. */
 const startResident = (): Resident => {
   const folder = mkdtempSync(join(tmpdir(), 'resident-'));
+  folders.push(folder);
   const [requests = '', responses = ''] = ['requests', 'responses'].map((name) => join(folder, name));
   assert.equal(spawnSync('mkfifo', [requests, responses]).status, 0, 'named pipes are made');
   // An end is opened without waiting where the other one is open.
